@@ -1,0 +1,44 @@
+/* Rule packs: strict YAML to struct dg_ruleset, its faults, its binary form, its lint and its tests. */
+#ifndef DG_PACK_H
+#define DG_PACK_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "model/rule.h"
+
+struct dg_pack; /* owns a ruleset and its arena; read-only after load */
+
+/* A folder or file of packs, in order of precedence: later ones replace rules of the same id. `required`: absence is an error. */
+struct dg_pack_place {
+    const char *path;
+    bool required;
+    bool user; /* not shipped: world-writable folders are refused unless `named` */
+    bool named; /* given by --rules: taken with a warning */
+};
+
+/* Load from YAML. 0: *ret is set (some rules may have been rejected: see problems and ruleset.n_rejected). A pack with a fault loses
+ * that rule only; a file that does not parse loses itself. -DG_E_IO (a required place is unreadable), -DG_E_NOMEM. `keep_examples`
+ * for lint and test. */
+int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_examples, struct dg_problems *probs, struct dg_pack **ret,
+                 struct dg_err *err);
+/* Load the binary form (packs.bin), then user places on top. -DG_E_UNSUPPORTED: made by another version, libhs or architecture,
+ * or damaged: load the YAML instead. */
+int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
+                     struct dg_pack **ret, struct dg_err *err);
+/* Write packs.bin: rules without examples, and the serialized literal database given by the caller (match makes it). */
+int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice literal_db, const char *path, struct dg_err *err);
+/* The serialized literal database that came with packs.bin and fits exactly these rules, or {NULL,0}. */
+struct dg_slice dg_pack_literal_db(const struct dg_pack *p);
+
+const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p);
+void dg_pack_free(struct dg_pack *p);
+static inline void dg_pack_freep(struct dg_pack **p) { dg_pack_free(*p); }
+
+/* Parse the python-kwargs, json, argv and key-value dumps of fact rules into name/value pairs in `arena` (nested python/json values
+ * stay text; at most 512 pairs, 64 KiB). Names keep their spelling. Never fails on bad text: takes what parses. */
+struct dg_pair {
+    struct dg_slice name, value; /* value of strings without quotes; python None/True/False and json null/true/false stay words */
+};
+int dg_dump_parse(struct dg_slice text, enum dg_parse_as as, struct dg_arena *arena, struct dg_pair **ret, uint32_t *ret_n);
+
+#endif
