@@ -3,6 +3,7 @@
 #ifndef DG_MODEL_RULE_H
 #define DG_MODEL_RULE_H
 
+#include "base/dump.h"
 #include "base/slice.h"
 #include "model/log.h"
 
@@ -54,7 +55,6 @@ struct dg_pattern {
 
 enum dg_match_mode { DG_MATCH_ANY, DG_MATCH_ALL, DG_MATCH_SEQUENCE };
 enum dg_opens_as { DG_OPENS_NONE, DG_OPENS_UNTIL, DG_OPENS_TEXT, DG_OPENS_PYTHON_STR, DG_OPENS_JSON_STR };
-enum dg_parse_as { DG_PARSE_PYTHON_KWARGS, DG_PARSE_JSON, DG_PARSE_ARGV, DG_PARSE_KEY_VALUE };
 enum dg_ends { DG_ENDS_NONE, DG_ENDS_CLEAN, DG_ENDS_DEATH };
 
 struct dg_capdef {

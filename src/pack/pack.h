@@ -34,11 +34,4 @@ const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p);
 void dg_pack_free(struct dg_pack *p);
 static inline void dg_pack_freep(struct dg_pack **p) { dg_pack_free(*p); }
 
-/* Parse the python-kwargs, json, argv and key-value dumps of fact rules into name/value pairs in `arena` (nested python/json values
- * stay text; at most 512 pairs, 64 KiB). Names keep their spelling. Never fails on bad text: takes what parses. */
-struct dg_pair {
-    struct dg_slice name, value; /* value of strings without quotes; python None/True/False and json null/true/false stay words */
-};
-int dg_dump_parse(struct dg_slice text, enum dg_parse_as as, struct dg_arena *arena, struct dg_pair **ret, uint32_t *ret_n);
-
 #endif
