@@ -1,0 +1,17 @@
+# dg_layer(NAME DEPENDENCY...): a static library dg_NAME of all src/NAME/*.c. The programs of the build (packc.c,
+# archgen.c) are not part of it. A folder without sources makes no library.
+function(dg_layer name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
+  list(FILTER sources EXCLUDE REGEX "/(packc|archgen)\\.c$")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(dg_${name} STATIC ${sources})
+  target_link_libraries(dg_${name} PRIVATE dg_flags PUBLIC dg_external)
+  foreach(dependency ${ARGN})
+    if(TARGET dg_${dependency})
+      target_link_libraries(dg_${name} PUBLIC dg_${dependency})
+    endif()
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY DG_LAYERS dg_${name})
+endfunction()
