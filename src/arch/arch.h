@@ -1,5 +1,5 @@
-/* GPU architectures: compute capabilities, sets of them, product names, driver and CUDA versions, and which code loads where.
- * The table behind it is made from rules/arch.yaml when the program is built. CUDA and driver API versions are
+/* GPU architectures: compute capabilities, sets of them, product names, driver and CUDA versions, and which code loads
+ * where. The table behind it is made from rules/arch.yaml when the program is built. CUDA and driver API versions are
  * 1000*major + 10*minor, as cuDriverGetVersion gives them. */
 #ifndef DG_ARCH_H
 #define DG_ARCH_H
@@ -25,7 +25,7 @@ struct dg_target {
 bool dg_target_parse(struct dg_slice s, struct dg_target *ret);
 /* The same without the suffix. */
 bool dg_cc_parse(struct dg_slice s, struct dg_cc *ret);
-int dg_cc_add(struct dg_buf *out, struct dg_cc cc);           /* "12.0" */
+int dg_cc_add(struct dg_buf *out, struct dg_cc cc);             /* "12.0" */
 int dg_target_add(struct dg_buf *out, struct dg_target target); /* "sm_120a" */
 
 /* ---- sets of capabilities ---- */
@@ -39,11 +39,11 @@ struct dg_capset {
     uint8_t n;
 };
 
-/* A comma list of "9.0", "sm_90", "12.x", "8.0-8.9", ">=8.0", ">8.0", "<=9.0", "<9.0", "*" (all), "none". A suffix (121a) is dropped.
- * -DG_E_SYNTAX: not that; -DG_E_LIMIT: more than 16 ranges. */
+/* A comma list of "9.0", "sm_90", "12.x", "8.0-8.9", ">=8.0", ">8.0", "<=9.0", "<9.0", "*" (all), "none". A suffix
+ * (121a) is dropped. -DG_E_SYNTAX: not that; -DG_E_LIMIT: more than 16 ranges. */
 int dg_capset_parse(struct dg_slice text, struct dg_capset *ret, struct dg_err *err);
-/* The capabilities that stand in a program's message ("sm_80 sm_90", "[8.0, 9.0a]", "10.x or 12.0", "(8.0) - (12.0)" is a range),
- * other words passed over. False: none. */
+/* The capabilities that stand in a program's message ("sm_80 sm_90", "[8.0, 9.0a]", "10.x or 12.0", "(8.0) - (12.0)" is
+ * a range), other words passed over. False: none. */
 bool dg_capset_scan(struct dg_slice text, struct dg_capset *ret);
 bool dg_capset_has(const struct dg_capset *set, struct dg_cc cc);
 static inline bool dg_capset_empty(const struct dg_capset *set) { return set->n == 0; }
@@ -55,14 +55,14 @@ int dg_capset_add(struct dg_buf *out, const struct dg_capset *set);
 /* One row. Versions are 0 where the row has none. Texts live for ever. */
 struct dg_arch {
     struct dg_cc cc;
-    const char *name;            /* "Hopper" */
-    bool tegra;                  /* integrated GPU: only its own machine code counts */
-    struct dg_cc renamed;        /* 10.1 became 11.0; else 0.0 */
+    const char *name;                           /* "Hopper" */
+    bool tegra;                                 /* integrated GPU: only its own machine code counts */
+    struct dg_cc renamed;                       /* 10.1 became 11.0; else 0.0 */
     int first_cuda, first_cuda_a, first_cuda_f; /* first toolkit that compiles for it, for its a and f targets */
-    int last_cuda;               /* last toolkit that does; 0: still does */
-    int ptx, ptx_a, ptx_f;       /* PTX ISA version that has the target, 10*major + minor */
-    int last_branch;             /* last driver branch that runs it; 0: current */
-    const char *const *products; /* ends in NULL */
+    int last_cuda;                              /* last toolkit that does; 0: still does */
+    int ptx, ptx_a, ptx_f;                      /* PTX ISA version that has the target, 10*major + minor */
+    int last_branch;                            /* last driver branch that runs it; 0: current */
+    const char *const *products;                /* ends in NULL */
 };
 const struct dg_arch *dg_arch_find(struct dg_cc cc); /* NULL: not in the table */
 const struct dg_arch *dg_arch_at(size_t i);          /* in order of capability; NULL past the end */
@@ -76,8 +76,8 @@ int dg_arch_product(struct dg_slice name, struct dg_cc *ret, struct dg_err *err)
 /* "13.0" or "13.0.88" -> 13000; 0: not a version. */
 int dg_cuda_parse(struct dg_slice s);
 int dg_cuda_add(struct dg_buf *out, int cuda); /* "13.0" */
-/* The CUDA version that a driver ("580.95.05") supports; a branch newer than the table counts as the newest known. 0: older than
- * the table, or no version. */
+/* The CUDA version that a driver ("580.95.05") supports; a branch newer than the table counts as the newest known. 0:
+ * older than the table, or no version. */
 int dg_driver_cuda(struct dg_slice driver);
 /* The first driver that supports a CUDA version, as "580.65.06" or a branch "615"; NULL: none known. Lives for ever. */
 const char *dg_cuda_driver(int cuda);

@@ -98,7 +98,8 @@ static bool add_range(struct dg_capset *set, unsigned lo, unsigned hi) {
 static bool parse_major(struct dg_slice s, unsigned *ret_lo, unsigned *ret_hi) {
     uint64_t major;
     s = skip_prefix(s);
-    if (!dg_slice_ends(s, DG_S(".x")) || !dg_slice_u64(dg_slice_upto(s, s.len - 2), &major) || !major || major > 255) return false;
+    if (!dg_slice_ends(s, DG_S(".x")) || !dg_slice_u64(dg_slice_upto(s, s.len - 2), &major) || !major || major > 255)
+        return false;
     *ret_lo = (unsigned)major << 8;
     *ret_hi = *ret_lo | 0xff;
     return true;
@@ -148,7 +149,8 @@ int dg_capset_parse(struct dg_slice text, struct dg_capset *ret, struct dg_err *
         unsigned lo = 0, hi = 0;
         item = dg_slice_trim(item);
         if (!parse_item(item, &lo, &hi))
-            return dg_err_set(err, DG_E_SYNTAX, 0, "'%.*s' is no capability; write 9.0, 12.x, 8.0-8.9 or >=8.0", DG_FMT(item));
+            return dg_err_set(err, DG_E_SYNTAX, 0, "'%.*s' is no capability; write 9.0, 12.x, 8.0-8.9 or >=8.0",
+                              DG_FMT(item));
         if (!add_range(&set, lo, hi))
             return dg_err_set(err, DG_E_LIMIT, 0, "more than %d ranges of capabilities", DG_CAPSET_RANGES);
     }
@@ -216,7 +218,11 @@ static void add_one(struct dg_buf *out, unsigned lo, unsigned hi) {
     } else if (lo == hi) {
         dg_cc_add(out, l);
     } else {
-        dg_buf_addf(out, h.minor == 0xff ? "%u.%u-%u.x" : "%u.%u-%u.%u", l.major, l.minor, h.major, h.minor);
+        dg_buf_addf(out, "%u.%u-%u.", l.major, l.minor, h.major);
+        if (h.minor == 0xff)
+            dg_buf_addc(out, 'x');
+        else
+            dg_buf_addf(out, "%u", h.minor);
     }
 }
 
