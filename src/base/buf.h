@@ -1,6 +1,6 @@
 /* A growing byte buffer with a maximum given at init.
- * Invariants: ptr[len] is NUL whenever ptr != NULL; len <= max. After a failure (`failed` set: out of memory or over max)
- * further additions do nothing, so a long sequence of additions needs one check at its end. */
+ * Invariants: ptr[len] is NUL whenever ptr != NULL; len <= max. After a failure (`failed` set: out of memory or over
+ * max) further additions do nothing, so a long sequence of additions needs one check at its end. */
 #ifndef DG_BASE_BUF_H
 #define DG_BASE_BUF_H
 
@@ -12,7 +12,8 @@ struct dg_buf {
     bool failed;
 };
 
-#define DG_BUF_INIT(maximum) {.max = (maximum)}
+#define DG_BUF_INIT(maximum)                                                                                           \
+    { .max = (maximum) }
 void dg_buf_init(struct dg_buf *b, size_t max);
 void dg_buf_release(struct dg_buf *b); /* frees; b is usable again with the same max */
 void dg_buf_clear(struct dg_buf *b);   /* len = 0, failed = false; keeps the memory */
@@ -22,7 +23,9 @@ int dg_buf_adds(struct dg_buf *b, const char *s);
 int dg_buf_add_slice(struct dg_buf *b, struct dg_slice s);
 int dg_buf_addc(struct dg_buf *b, char c);
 int dg_buf_addf(struct dg_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static inline struct dg_slice dg_buf_slice(const struct dg_buf *b) { return (struct dg_slice){b->ptr ? b->ptr : "", b->len}; }
+static inline struct dg_slice dg_buf_slice(const struct dg_buf *b) {
+    return (struct dg_slice){b->ptr ? b->ptr : "", b->len};
+}
 /* The string, owned by the caller now ("" allocated when empty; NULL when failed); b is empty again. */
 char *dg_buf_take(struct dg_buf *b);
 

@@ -50,7 +50,8 @@ struct dg_problems {
     struct dg_problem *v;
     size_t n, cap;
 };
-/* Append; NULL probs is allowed (nothing happens). `snippet` is <ptr,len>, may be NULL/0. Out of memory drops the item. */
+/* Append; NULL probs is allowed (nothing happens). `snippet` is <ptr,len>, may be NULL/0. Out of memory drops the item.
+ */
 void dg_problems_add(struct dg_problems *probs, const char *file, unsigned line, unsigned col, const char *snippet,
                      size_t snippet_len, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
 void dg_problems_release(struct dg_problems *probs);

@@ -13,7 +13,8 @@ int dg_fd_write(int fd, const void *ptr, size_t len);
 int dg_dir_make(const char *path, unsigned mode, struct dg_err *err);
 /* "a/b": joined into `out`; no doubled slash. */
 int dg_path_join(struct dg_buf *out, const char *dir, const char *name);
-/* Sorted names of the entries of `dir` that end in `suffix` (NULL: all), without . and ..; each malloced, array malloced. */
+/* Sorted names of the entries of `dir` that end in `suffix` (NULL: all), without . and ..; each malloced, array
+ * malloced. */
 int dg_dir_list(const char *dir, const char *suffix, char ***ret_names, size_t *ret_n, struct dg_err *err);
 void dg_names_free(char **names, size_t n);
 bool dg_path_is_dir(const char *path);

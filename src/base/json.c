@@ -158,12 +158,13 @@ json_t *dg_json_parse(struct dg_slice text, struct dg_err *err) {
         text = dg_buf_slice(&mended);
     }
     json_error_t e;
-    json_t *root = json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
+    json_t *root =
+        json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
     if (root) return root;
     if (json_error_code(&e) == json_error_out_of_memory)
         dg_err_nomem(err);
     else
-        dg_err_at(err, DG_E_SYNTAX, NULL, e.line > 0 ? (unsigned)e.line : 0, e.column > 0 ? (unsigned)e.column : 0, "%s",
-                  e.text);
+        dg_err_at(err, DG_E_SYNTAX, NULL, e.line > 0 ? (unsigned)e.line : 0, e.column > 0 ? (unsigned)e.column : 0,
+                  "%s", e.text);
     return NULL;
 }

@@ -13,7 +13,7 @@
 struct dg_json {
     struct dg_buf *out;
     int depth;
-    bool pretty;        /* two-space indent and newlines */
+    bool pretty; /* two-space indent and newlines */
     bool need_comma, after_key;
     uint64_t array_bits; /* bit d: depth d is an array */
 };
@@ -38,8 +38,8 @@ void dg_json_kv_int(struct dg_json *j, const char *key, int64_t v);
 void dg_json_kv_uint(struct dg_json *j, const char *key, uint64_t v);
 void dg_json_kv_bool(struct dg_json *j, const char *key, bool v);
 
-/* Parse one JSON text; duplicate keys are refused, depth is jansson's. Bytes that are not UTF-8 are replaced before parsing.
- * The result is the caller's (json_decref). NULL: *err says line and column (file is left to the caller). */
+/* Parse one JSON text; duplicate keys are refused, depth is jansson's. Bytes that are not UTF-8 are replaced before
+ * parsing. The result is the caller's (json_decref). NULL: *err says line and column (file is left to the caller). */
 json_t *dg_json_parse(struct dg_slice text, struct dg_err *err);
 static inline void dg_json_decrefp(json_t **j) { json_decref(*j); }
 

@@ -13,7 +13,12 @@
 #include <stdlib.h>
 
 #define _cleanup_(f) __attribute__((cleanup(f)))
-#define DG_TAKE(p) __extension__({ __typeof__(p) dg_t_ = (p); (p) = NULL; dg_t_; })
+#define DG_TAKE(p)                                                                                                     \
+    __extension__({                                                                                                    \
+        __typeof__(p) dg_t_ = (p);                                                                                     \
+        (p) = NULL;                                                                                                    \
+        dg_t_;                                                                                                         \
+    })
 #define DG_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define DG_ALWAYS(x) (x)
 #define DG_NEVER(x) (x)
@@ -32,8 +37,9 @@ void dg_mem_fail_after(uint64_t n);
 /* A growing array is `T *v; size_t n, cap;`. DG_VEC_PUSH returns false when out of memory or at `max`. */
 bool dg_vec_reserve(void *v_ptr, size_t *cap, size_t need, size_t item, size_t max);
 #define DG_VEC_PUSH(vec, item, max)                                                                                    \
-    (dg_vec_reserve(&(vec)->v, &(vec)->cap, (vec)->n + 1, sizeof(*(vec)->v), (max)) ? ((vec)->v[(vec)->n++] = (item), true) \
-                                                                                    : false)
+    (dg_vec_reserve(&(vec)->v, &(vec)->cap, (vec)->n + 1, sizeof(*(vec)->v), (max))                                    \
+         ? ((vec)->v[(vec)->n++] = (item), true)                                                                       \
+         : false)
 
 struct dg_arena;
 /* `limit` bytes in all (0: none). NULL when out of memory. */

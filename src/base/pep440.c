@@ -68,7 +68,8 @@ static struct dg_slice take_release(struct dg_slice *s) {
 static bool is_local(struct dg_slice s) {
     if (s.len < 2 || *s.ptr != '+') return false;
     for (size_t i = 1; i < s.len; i++)
-        if (!is_digit(s.ptr[i]) && (lower(s.ptr[i]) < 'a' || lower(s.ptr[i]) > 'z') && !strchr(".-_", s.ptr[i])) return false;
+        if (!is_digit(s.ptr[i]) && (lower(s.ptr[i]) < 'a' || lower(s.ptr[i]) > 'z') && !strchr(".-_", s.ptr[i]))
+            return false;
     return memchr(s.ptr, '\0', s.len) == NULL;
 }
 

@@ -20,7 +20,9 @@ static inline struct dg_slice dg_cstr(const char *s) { return (struct dg_slice){
 static inline struct dg_slice dg_slice_from(struct dg_slice s, size_t at) {
     return at > s.len ? (struct dg_slice){s.ptr + s.len, 0} : (struct dg_slice){s.ptr + at, s.len - at};
 }
-static inline struct dg_slice dg_slice_upto(struct dg_slice s, size_t n) { return (struct dg_slice){s.ptr, n < s.len ? n : s.len}; }
+static inline struct dg_slice dg_slice_upto(struct dg_slice s, size_t n) {
+    return (struct dg_slice){s.ptr, n < s.len ? n : s.len};
+}
 static inline bool dg_slice_eq(struct dg_slice a, struct dg_slice b) {
     return a.len == b.len && (!a.len || !memcmp(a.ptr, b.ptr, a.len));
 }
@@ -44,7 +46,8 @@ int dg_slice_cmp(struct dg_slice a, struct dg_slice b); /* bytewise, as memcmp, 
 bool dg_slice_u64(struct dg_slice s, uint64_t *ret);
 bool dg_slice_i64(struct dg_slice s, int64_t *ret);
 bool dg_slice_double(struct dg_slice s, double *ret); /* plain decimal, exponent allowed; locale-independent */
-/* "23.9 GB", "512.00 MiB", "47.47GiB", "80G", "1024" in bytes; GB is 10^9 only for `strict_si`, else 2^30 as torch prints it. */
+/* "23.9 GB", "512.00 MiB", "47.47GiB", "80G", "1024" in bytes; GB is 10^9 only for `strict_si`, else 2^30 as torch
+ * prints it. */
 bool dg_slice_bytes(struct dg_slice s, bool strict_si, uint64_t *ret);
 
 #endif

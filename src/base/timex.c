@@ -54,8 +54,8 @@ int dg_time_add_rfc3339(struct dg_buf *out, double t) {
     time_t seconds = (time_t)whole;
     struct tm tm;
     if (!gmtime_r(&seconds, &tm)) return 0;
-    dg_buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
-                tm.tm_sec);
+    dg_buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                tm.tm_min, tm.tm_sec);
     if (micro) {
         int digits = 6;
         for (; micro % 10 == 0; digits--) micro /= 10;

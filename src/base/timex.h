@@ -9,7 +9,8 @@
 static inline bool dg_time_known(double t) { return !isnan(t); }
 double dg_time_now(void);
 double dg_time_mono(void); /* CLOCK_MONOTONIC, for deadlines */
-/* RFC 3339 in UTC with a Z, fraction only when not whole ("2026-05-22T09:20:44Z"); nothing for NaN or years outside 1..9999. */
+/* RFC 3339 in UTC with a Z, fraction only when not whole ("2026-05-22T09:20:44Z"); nothing for NaN or years
+ * outside 1..9999. */
 int dg_time_add_rfc3339(struct dg_buf *out, double t);
 /* Civil date and time in UTC -> epoch seconds; NaN when out of range. */
 double dg_time_utc(int year, int mon, int day, int hour, int min, double sec);

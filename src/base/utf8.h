@@ -7,14 +7,15 @@
 #define DG_UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 #define DG_UTF8_BAD (-1)
 
-/* The first character of `s` (not empty): its length in bytes, its code point in *ret_cp. A byte that begins no character
- * (overlong forms, surrogates and cut sequences too) has length 1 and is DG_UTF8_BAD. */
+/* The first character of `s` (not empty): its length in bytes, its code point in *ret_cp. A byte that begins no
+ * character (overlong forms, surrogates and cut sequences too) has length 1 and is DG_UTF8_BAD. */
 size_t dg_utf8_next(struct dg_slice s, int32_t *ret_cp);
 bool dg_utf8_valid(struct dg_slice s);
 /* Append `s` with each bad byte as U+FFFD. Nothing else is changed. */
 int dg_utf8_add_valid(struct dg_buf *out, struct dg_slice s);
-/* Append `s` safe for a terminal: each bad byte as U+FFFD; C0 (but for \t, and \n when keep_nl), DEL, C1 (\xc2\x80..\x9f),
- * bidi controls, zero-width and other format characters become visible escapes such as \x1b or \u202e. */
+/* Append `s` safe for a terminal: each bad byte as U+FFFD; C0 (but for \t, and \n when keep_nl), DEL, C1
+ * (\xc2\x80..\x9f), bidi controls, zero-width and other format characters become visible escapes such as \x1b or
+ * \u202e. */
 int dg_utf8_add_shown(struct dg_buf *out, struct dg_slice s, bool keep_nl);
 /* Columns that shown text takes (wide characters 2, combining 0; tab counts 1). */
 size_t dg_utf8_width(struct dg_slice s);

@@ -73,7 +73,8 @@ static bool check_duplicates(struct builder *b, const struct dg_yaml *map) {
     qsort(sorted, n, sizeof(struct dg_yaml *), by_key);
     for (size_t i = 1; i < n; i++)
         if (dg_slice_eq(sorted[i - 1]->key, sorted[i]->key))
-            fault(b, DG_E_SYNTAX, sorted[i]->key_line, sorted[i]->key_col, "duplicate key '%.*s'", DG_FMT(sorted[i]->key));
+            fault(b, DG_E_SYNTAX, sorted[i]->key_line, sorted[i]->key_col, "duplicate key '%.*s'",
+                  DG_FMT(sorted[i]->key));
     return true;
 }
 
@@ -148,7 +149,8 @@ static bool on_start(struct builder *b, enum dg_yaml_type type, const yaml_event
     return true;
 }
 
-static void refuse_properties(struct builder *b, const yaml_event_t *e, const yaml_char_t *anchor, const yaml_char_t *tag) {
+static void refuse_properties(struct builder *b, const yaml_event_t *e, const yaml_char_t *anchor,
+                              const yaml_char_t *tag) {
     unsigned line = mark_line(&e->start_mark), col = mark_col(&e->start_mark);
     if (anchor) fault(b, DG_E_SYNTAX, line, col, "anchor '&%s' is not allowed", (const char *)anchor);
     if (tag) fault(b, DG_E_SYNTAX, line, col, "tag '%s' is not allowed", (const char *)tag);
@@ -173,9 +175,7 @@ static bool on_event(struct builder *b, const yaml_event_t *e) {
         fault(b, DG_E_SYNTAX, mark_line(&e->start_mark), mark_col(&e->start_mark), "alias '*%s' is not allowed",
               (const char *)e->data.alias.anchor);
         return false;
-    case YAML_SCALAR_EVENT:
-        refuse_properties(b, e, e->data.scalar.anchor, e->data.scalar.tag);
-        return on_scalar(b, e);
+    case YAML_SCALAR_EVENT: refuse_properties(b, e, e->data.scalar.anchor, e->data.scalar.tag); return on_scalar(b, e);
     case YAML_SEQUENCE_START_EVENT:
         refuse_properties(b, e, e->data.sequence_start.anchor, e->data.sequence_start.tag);
         return on_start(b, DG_YAML_SEQ, e);
