@@ -1,0 +1,378 @@
+/* History: what is recorded comes back, caps hold, every kind of bad file is a sentence, and neither kill -9 nor a
+ * crowd of writers harms it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "base/file.h"
+#include "base/timex.h"
+#include "store/db.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[64];
+static char path[128];
+
+static int setup(void **state) {
+    (void)state;
+    strcpy(dir, "/tmp/dg-store-XXXXXX");
+    if (!mkdtemp(dir)) return -1;
+    snprintf(path, sizeof(path), "%s/state/diagnose/history.db", dir);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    char cmd[128];
+    snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+    return system(cmd);
+}
+
+static struct dg_store *open_store(enum dg_store_mode mode) {
+    struct dg_store *s = NULL;
+    struct dg_err err = {0};
+    if (dg_store_open(path, mode, &s, &err)) fail_msg("%s", err.msg);
+    return s;
+}
+
+static int64_t record(struct dg_store *s, const char *key, const char *class, const char *outcome) {
+    struct dg_store_entry e = {.key = dg_cstr(key),
+                               .time = 1000,
+                               .recorded = DG_TIME_NONE,
+                               .engine = DG_S("sglang"),
+                               .engine_version = DG_S("0.5.9"),
+                               .model = DG_S("GLM-5"),
+                               .model_family = DG_S("Glm"),
+                               .quantization = DG_S("modelopt_fp4"),
+                               .devices = DG_S("8 x 12.0"),
+                               .cc_set = DG_S("12.0"),
+                               .choices = DG_S("{\"a\":\"b\"}"),
+                               .outcome = dg_cstr(outcome),
+                               .status = DG_S("failure"),
+                               .class = dg_cstr(class),
+                               .subclass = DG_S("sm-guard"),
+                               .confidence = DG_S("certain"),
+                               .rule = DG_S("sglang/x"),
+                               .version = DG_S("1"),
+                               .report = DG_S("{\"r\":1}")};
+    int64_t id = 0;
+    struct dg_err err = {0};
+    if (dg_store_record(s, &e, &id, &err)) fail_msg("%s", err.msg);
+    return id;
+}
+
+struct seen {
+    int n;
+    int64_t ids[8];
+    char outcome[16], class[32], choices[32];
+    int64_t diagnoses;
+};
+
+static bool see(void *ctx, const struct dg_history_row *r) {
+    struct seen *s = ctx;
+    if (s->n < 8) s->ids[s->n] = r->id;
+    s->n++;
+    snprintf(s->outcome, sizeof(s->outcome), "%.*s", DG_FMT(r->outcome));
+    snprintf(s->class, sizeof(s->class), "%.*s", DG_FMT(r->class));
+    snprintf(s->choices, sizeof(s->choices), "%.*s", DG_FMT(r->choices));
+    s->diagnoses = r->diagnoses;
+    return true;
+}
+
+static struct seen history(struct dg_store *s, struct dg_history_filter f) {
+    struct seen seen = {0};
+    struct dg_err err = {0};
+    if (!f.since) f.since = DG_TIME_NONE;
+    if (dg_store_history(s, &f, see, &seen, &err)) fail_msg("%s", err.msg);
+    return seen;
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    assert_int_equal(record(s, "k1", "arch-mismatch", "fails"), 1);
+    assert_int_equal(record(s, "k2", "oom-host", "fails"), 2);
+    assert_int_equal(record(s, "k1", "arch-mismatch", "fails"), 1);
+    dg_store_close(s);
+
+    s = open_store(DG_STORE_READ);
+    struct seen all = history(s, (struct dg_history_filter){0});
+    assert_int_equal(all.n, 2);
+    assert_int_equal(all.ids[0], 1); /* diagnosed last */
+    assert_int_equal(all.ids[1], 2);
+    assert_int_equal(history(s, (struct dg_history_filter){.class = "arch-mismatch/sm-guard"}).diagnoses, 2);
+    assert_int_equal(history(s, (struct dg_history_filter){.class = "arch-mismatch/other"}).n, 0);
+    assert_int_equal(history(s, (struct dg_history_filter){.class = "oom-host"}).n, 1);
+    assert_int_equal(history(s, (struct dg_history_filter){.model = "glm"}).n, 2);
+    assert_int_equal(history(s, (struct dg_history_filter){.rule = "sglang/y"}).n, 0);
+    assert_int_equal(history(s, (struct dg_history_filter){.text = "\"R\""}).n, 2);
+    assert_int_equal(history(s, (struct dg_history_filter){.since = 1001}).n, 0);
+    assert_int_equal(history(s, (struct dg_history_filter){.limit = 1}).n, 1);
+    assert_string_equal(all.choices, "{\"a\":\"b\"}");
+
+    struct dg_buf out = DG_BUF_INIT(1 << 20);
+    int64_t id = 0;
+    assert_int_equal(dg_store_report(s, 0, &out, &id, NULL), 0);
+    assert_int_equal(id, 1);
+    assert_string_equal(out.ptr, "{\"r\":1}");
+    assert_int_equal(dg_store_report(s, 99, &out, &id, NULL), -DG_E_NOTFOUND);
+    dg_buf_release(&out);
+
+    struct seen tried = {0};
+    struct dg_store_like like = {DG_S("12.0"), DG_S("sglang"), DG_S("Glm"), DG_S("modelopt_fp4")};
+    assert_int_equal(dg_store_tried(s, &like, see, &tried, NULL), 0);
+    assert_int_equal(tried.n, 2);
+    like.cc_set = DG_S("9.0");
+    tried.n = 0;
+    assert_int_equal(dg_store_tried(s, &like, see, &tried, NULL), 0);
+    assert_int_equal(tried.n, 0);
+    dg_store_close(s);
+}
+
+static void test_outcome_stands(void **state) {
+    (void)state;
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    int64_t id = 0;
+    assert_int_equal(dg_store_outcome(s, 0, DG_S("works"), DG_S(""), &id, NULL), -DG_E_NOTFOUND);
+    record(s, "k1", "none", "started");
+    assert_int_equal(dg_store_outcome(s, 0, DG_S("garbage"), DG_S("prints !!!!"), &id, NULL), 0);
+    assert_int_equal(id, 1);
+    record(s, "k1", "none", "started"); /* the log again: a person's word stays */
+    assert_string_equal(history(s, (struct dg_history_filter){0}).outcome, "garbage");
+    assert_int_equal(dg_store_outcome(s, 7, DG_S("works"), DG_S(""), &id, NULL), -DG_E_NOTFOUND);
+    dg_store_close(s);
+}
+
+static void test_permissions(void **state) {
+    (void)state;
+    umask(0);
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    record(s, "k", "x", "fails");
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    char wal[160];
+    snprintf(wal, sizeof(wal), "%s-wal", path);
+    if (!stat(wal, &st)) assert_int_equal(st.st_mode & 0777, 0600);
+    *strrchr(strcpy(wal, path), '/') = '\0';
+    assert_int_equal(stat(wal, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    dg_store_close(s);
+}
+
+static void write_file(const void *bytes, size_t n) {
+    char folder[128];
+    *strrchr(strcpy(folder, path), '/') = '\0';
+    assert_int_equal(dg_dir_make(folder, 0700, NULL), 0);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(dg_fd_write(fd, bytes, n), 0);
+    close(fd);
+}
+
+static int code_of_open(enum dg_store_mode mode, struct dg_err *err) {
+    struct dg_store *s = NULL;
+    *err = (struct dg_err){0};
+    int r = dg_store_open(path, mode, &s, err);
+    assert_true(r == 0 || err->msg[0]);
+    dg_store_close(s);
+    return r;
+}
+
+static void test_bad_files(void **state) {
+    (void)state;
+    struct dg_err err;
+    assert_int_equal(code_of_open(DG_STORE_READ, &err), -DG_E_NOTFOUND);
+
+    static const char text[] =
+        "this is a plain text, surely no database; it is long enough to be looked at as one, though.....";
+    write_file(text, sizeof(text));
+    assert_int_equal(code_of_open(DG_STORE_READ, &err), -DG_E_SYNTAX);
+    assert_non_null(strstr(err.msg, "no history of diagnose"));
+    assert_int_equal(code_of_open(DG_STORE_WRITE, &err), -DG_E_SYNTAX);
+
+    write_file("", 0); /* an empty file is an empty database */
+    assert_int_equal(code_of_open(DG_STORE_WRITE, &err), 0);
+
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 999", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(code_of_open(DG_STORE_READ, &err), -DG_E_UNSUPPORTED);
+    assert_int_equal(code_of_open(DG_STORE_WRITE, &err), -DG_E_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "newer"));
+
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_not_equal(code_of_open(DG_STORE_WRITE, &err), 0);
+}
+
+/* A database of each earlier schema is brought to the newest, and keeps its rows. */
+static void test_migrations(void **state) {
+    (void)state;
+    for (int from = 1; from <= dg_store_version; from++) {
+        write_file("", 0);
+        sqlite3 *db;
+        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+        for (int i = 0; i < from; i++)
+            assert_int_equal(sqlite3_exec(db, dg_store_steps[i], NULL, NULL, NULL), SQLITE_OK);
+        char sql[256];
+        snprintf(sql, sizeof(sql),
+                 "PRAGMA user_version = %d; INSERT INTO attempts(key, time, outcome) VALUES('old', 5, 'works');"
+                 "INSERT INTO diagnoses(attempt_id, time, status, version, report) VALUES(1, 6, 'healthy', '0', '{}')",
+                 from);
+        assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        struct dg_store *s = open_store(from % 2 ? DG_STORE_READ : DG_STORE_WRITE);
+        int64_t version = 0;
+        assert_int_equal(dg_db_int(s, "PRAGMA user_version", 0, &version, NULL), 0);
+        assert_int_equal(version, dg_store_version);
+        assert_string_equal(history(s, (struct dg_history_filter){0}).outcome, "works");
+        dg_store_close(s);
+        unlink(path);
+    }
+}
+
+static void test_old_attempts_go(void **state) {
+    (void)state;
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    record(s, "old", "x", "fails");
+    assert_int_equal(dg_db_exec(s, "UPDATE diagnoses SET time = 0", "write", NULL), 0);
+    assert_int_equal(history(s, (struct dg_history_filter){0}).n, 1);
+    assert_int_equal(record(s, "new", "x", "fails"), 2);
+    struct seen left = history(s, (struct dg_history_filter){0});
+    assert_int_equal(left.n, 1);
+    assert_int_equal(left.ids[0], 2);
+    int64_t orphans = -1;
+    assert_int_equal(dg_db_int(s, "SELECT count(*) FROM diagnoses WHERE attempt_id = 1", 0, &orphans, NULL), 0);
+    assert_int_equal(orphans, 0);
+    dg_store_close(s);
+}
+
+static void test_attempt_cap(void **state) {
+    (void)state;
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    assert_int_equal(dg_db_exec(s,
+                                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100003)"
+                                " INSERT INTO attempts(key, time, outcome) SELECT 'k' || i, i, 'fails' FROM n",
+                                "write", NULL),
+                     0);
+    record(s, "last", "x", "fails");
+    int64_t n = 0, lowest = 0;
+    assert_int_equal(dg_db_int(s, "SELECT count(*) FROM attempts", 0, &n, NULL), 0);
+    assert_int_equal(dg_db_int(s, "SELECT min(id) FROM attempts", 0, &lowest, NULL), 0);
+    assert_int_equal(n, 100000);
+    assert_int_equal(lowest, 5);
+    dg_store_close(s);
+}
+
+static void test_size_cap(void **state) {
+    (void)state;
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    for (int i = 0; i < 20; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "k%d", i);
+        record(s, key, "x", "fails");
+    }
+    /* As if the file were near its limit. */
+    int64_t was;
+    assert_int_equal(dg_db_int(s, "PRAGMA max_page_count = 1000", 0, &was, NULL), 0);
+    record(s, "more", "x", "fails");
+    struct seen left = history(s, (struct dg_history_filter){.limit = -1});
+    assert_int_equal(left.n, 21 - 3);
+    assert_int_equal(left.ids[0], 21);
+    dg_store_close(s);
+}
+
+static void assert_sound(void) {
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    _cleanup_(dg_db_finalizep) sqlite3_stmt *st = NULL;
+    assert_int_equal(dg_db_prepare(s, "PRAGMA integrity_check", &st, NULL), 0);
+    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+    assert_true(dg_slice_is(dg_db_text(st, 0), "ok"));
+    sqlite3_finalize(DG_TAKE(st));
+    int64_t broken = -1;
+    assert_int_equal(dg_db_int(s, "SELECT count(*) FROM attempts WHERE id NOT IN (SELECT attempt_id FROM diagnoses)", 0,
+                               &broken, NULL),
+                     0);
+    assert_int_equal(broken, 0); /* an attempt and its diagnosis come together or not at all */
+    dg_store_close(s);
+}
+
+static void test_killed_writers(void **state) {
+    (void)state;
+    int64_t n = 0;
+    for (int i = 0; i < 200; i++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (!pid) {
+            struct dg_store *s;
+            if (dg_store_open(path, DG_STORE_WRITE, &s, NULL)) _exit(1);
+            for (int k = 0;; k++) {
+                char key[32];
+                snprintf(key, sizeof(key), "%d-%d", i, k);
+                record(s, key, "x", "fails");
+            }
+        }
+        usleep((useconds_t)(500 + i * 37 % 9000)); /* from the opening to some recordings later */
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    assert_sound();
+    struct dg_store *s = open_store(DG_STORE_READ);
+    assert_int_equal(dg_db_int(s, "SELECT count(*) FROM attempts", 0, &n, NULL), 0);
+    assert_true(n > 10); /* some were written before the kill, else nothing was tested */
+    dg_store_close(s);
+}
+
+static void test_crowd_of_writers(void **state) {
+    (void)state;
+    enum { WRITERS = 32, EACH = 10 };
+    pid_t pids[WRITERS];
+    for (int i = 0; i < WRITERS; i++) {
+        pids[i] = fork();
+        assert_true(pids[i] >= 0);
+        if (pids[i]) continue;
+        struct dg_store *s;
+        struct dg_err err = {0};
+        if (dg_store_open(path, DG_STORE_WRITE, &s, &err)) {
+            fprintf(stderr, "%s\n", err.msg);
+            _exit(1);
+        }
+        for (int k = 0; k < EACH; k++) {
+            char key[32];
+            snprintf(key, sizeof(key), "%d-%d", i, k);
+            record(s, key, "x", "fails");
+        }
+        dg_store_close(s);
+        _exit(0);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        int status = -1;
+        waitpid(pids[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    assert_sound();
+    struct dg_store *s = open_store(DG_STORE_READ);
+    int64_t n = 0;
+    assert_int_equal(dg_db_int(s, "SELECT count(*) FROM attempts", 0, &n, NULL), 0);
+    assert_int_equal(n, WRITERS * EACH);
+    dg_store_close(s);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_round_trip),     TEST(test_outcome_stands),   TEST(test_permissions), TEST(test_bad_files),
+        TEST(test_migrations),     TEST(test_old_attempts_go),  TEST(test_attempt_cap), TEST(test_size_cap),
+        TEST(test_killed_writers), TEST(test_crowd_of_writers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
