@@ -140,7 +140,9 @@ static bool next_word(struct dg_slice *s, struct dg_buf *word) {
     return true;
 }
 
-static bool is_flag(struct dg_slice w) { return w.len >= 2 && w.ptr[0] == '-' && (w.ptr[1] == '-' || isalpha((unsigned char)w.ptr[1])); }
+static bool is_flag(struct dg_slice w) {
+    return w.len >= 2 && w.ptr[0] == '-' && (w.ptr[1] == '-' || isalpha((unsigned char)w.ptr[1]));
+}
 
 static struct dg_slice undash(struct dg_slice w) {
     while (w.len && *w.ptr == '-') w = dg_slice_from(w, 1);
@@ -183,7 +185,8 @@ static struct dg_slice strip_braces(struct dg_slice s) {
     return s;
 }
 
-int dg_dump_parse(struct dg_slice text, enum dg_parse_as as, struct dg_arena *arena, struct dg_pair **ret, uint32_t *ret_n) {
+int dg_dump_parse(struct dg_slice text, enum dg_parse_as as, struct dg_arena *arena, struct dg_pair **ret,
+                  uint32_t *ret_n) {
     _cleanup_(dg_buf_release) struct dg_buf tmp = DG_BUF_INIT(DG_DUMP_MAX_BYTES);
     struct out o = {.arena = arena, .v = dg_arena_alloc(arena, DG_DUMP_MAX_PAIRS * sizeof(struct dg_pair))};
     if (!o.v) return -DG_E_NOMEM;

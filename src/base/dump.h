@@ -14,9 +14,11 @@ struct dg_pair {
 #define DG_DUMP_MAX_PAIRS 512u
 #define DG_DUMP_MAX_BYTES (64u << 10)
 
-/* Pairs of `text` in order, in `arena`. Names keep their spelling (argv: without the dashes; positional words are named "0", "1", …;
- * a flag without a value has "true"). Values of strings come without quotes and with escapes undone; nested lists, objects and calls
- * stay text; words (None, True, null, 1.5) stay words. Never fails on bad or cut text: takes what parses. 0 or -DG_E_NOMEM. */
-int dg_dump_parse(struct dg_slice text, enum dg_parse_as as, struct dg_arena *arena, struct dg_pair **ret, uint32_t *ret_n);
+/* Pairs of `text` in order, in `arena`. Names keep their spelling (argv: without the dashes; positional words are named
+ * "0", "1", …; a flag without a value has "true"). Values of strings come without quotes and with escapes undone;
+ * nested lists, objects and calls stay text; words (None, True, null, 1.5) stay words. Never fails on bad or cut text:
+ * takes what parses. 0 or -DG_E_NOMEM. */
+int dg_dump_parse(struct dg_slice text, enum dg_parse_as as, struct dg_arena *arena, struct dg_pair **ret,
+                  uint32_t *ret_n);
 
 #endif

@@ -14,7 +14,7 @@ struct dg_cc {
 struct dg_holder { /* a process that holds GPU memory or a device node */
     long pid;
     char name[64];
-    uint64_t memory; /* bytes; UINT64_MAX: not known */
+    uint64_t memory;      /* bytes; UINT64_MAX: not known */
     bool server_leftover; /* looks like a worker of an LLM server */
 };
 
@@ -22,12 +22,12 @@ struct dg_device {
     unsigned index;
     char name[128];
     struct dg_cc cc;
-    char gfx[32];          /* AMD target ("gfx942"), or empty */
+    char gfx[32];                       /* AMD target ("gfx942"), or empty */
     uint64_t memory_total, memory_free; /* bytes; UINT64_MAX: not known */
-    char driver[32];       /* "580.95.05" */
-    int cuda;              /* 1000*major + 10*minor that the driver supports; 0: not known */
+    char driver[32];                    /* "580.95.05" */
+    int cuda;                           /* 1000*major + 10*minor that the driver supports; 0: not known */
     char uuid[64], pci[32];
-    int compute_mode;      /* -1: not known; 0 default, 2 prohibited, 3 exclusive process */
+    int compute_mode; /* -1: not known; 0 default, 2 prohibited, 3 exclusive process */
     bool mig, mps;
     enum dg_origin origin;
     struct dg_holder *holders; /* owned by the device list */
@@ -37,10 +37,10 @@ struct dg_device {
 struct dg_devices {
     struct dg_device *v; /* malloced */
     uint32_t n;
-    char **notes;        /* sentences for "not checked" / device output, malloced */
+    char **notes; /* sentences for "not checked" / device output, malloced */
     uint32_t n_notes;
     char hostname[256];
-    bool looked;         /* a live look was made */
+    bool looked; /* a live look was made */
 };
 void dg_devices_release(struct dg_devices *d);
 

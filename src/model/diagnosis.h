@@ -1,5 +1,6 @@
-/* The outcome: attempt, causes, proposals, and all that a report prints. Made by reason (and the CLI's wiring), read by report
- * and store. Everything lives in the diagnosis' arena; unknown texts are {NULL,0}. Field names follow the JSON of the report. */
+/* The outcome: attempt, causes, proposals, and all that a report prints. Made by reason (and the CLI's wiring), read by
+ * report and store. Everything lives in the diagnosis' arena; unknown texts are {NULL,0}. Field names follow the JSON
+ * of the report. */
 #ifndef DG_MODEL_DIAGNOSIS_H
 #define DG_MODEL_DIAGNOSIS_H
 
@@ -32,7 +33,7 @@ struct dg_choice {
 struct dg_attempt {
     bool known; /* false: JSON null */
     struct dg_slice engine, engine_version, model, model_family, quantization, phase, command;
-    int64_t tensor_parallel; /* 0: unknown */
+    int64_t tensor_parallel;    /* 0: unknown */
     int exit_code, exit_signal; /* -1: unknown */
     struct dg_choice *choices;
     uint32_t n_choices;
@@ -42,7 +43,7 @@ struct dg_attempt {
 struct dg_evidence {
     uint32_t source; /* index into inputs; UINT32_MAX: none (device, history) */
     uint64_t line, end_line;
-    uint64_t count;     /* how often it stands there; 1 for once */
+    uint64_t count; /* how often it stands there; 1 for once */
     struct dg_slice text;
     struct dg_slice role; /* role name, or "record" */
     struct dg_slice note; /* "the same on TP1, TP7", or empty */
@@ -101,9 +102,9 @@ struct dg_diagnosis {
     uint32_t n_proposals;
     struct dg_avoid *avoid;
     uint32_t n_avoid;
-    struct dg_slice stub;       /* ready-made rule stub when unrecognised, or empty */
+    struct dg_slice stub; /* ready-made rule stub when unrecognised, or empty */
     char fingerprint[33];
-    int64_t recorded;           /* id, 0: not recorded */
+    int64_t recorded; /* id, 0: not recorded */
     const struct dg_scan *scan;
 };
 

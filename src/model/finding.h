@@ -9,8 +9,8 @@ struct dg_capture {
     enum dg_cap_type type;
 };
 
-/* A place in a source and the message there. `text` is the message with ANSI and carriage-return parts removed, at most 2 KiB
- * (cut: ends in U+2026). */
+/* A place in a source and the message there. `text` is the message with ANSI and carriage-return parts removed, at most
+ * 2 KiB (cut: ends in U+2026). */
 struct dg_place {
     uint32_t source;
     uint64_t line, end_line; /* raw, 1-based; end_line >= line: end of the record (traceback) that holds it */
@@ -30,16 +30,17 @@ struct dg_finding {
     struct dg_place decisive[4]; /* for all/sequence: places of the parts, in order; n_decisive 0 for plain rules */
     uint32_t n_decisive;
     uint64_t count;
-    uint64_t ranks;         /* bit r: rank r (0..63) printed it */
-    uint32_t launch;        /* index into launches; UINT32_MAX: in no launch (kernel, container, … sources) */
-    uint32_t epoch;         /* grows at each pulse that follows an error; smaller than the launch's last: a sign of service followed */
+    uint64_t ranks;  /* bit r: rank r (0..63) printed it */
+    uint32_t launch; /* index into launches; UINT32_MAX: in no launch (kernel, container, … sources) */
+    uint32_t epoch;  /* grows at each pulse that follows an error; smaller than the launch's last: a sign of service
+                        followed */
     struct dg_capture *captures; /* of the first */
     uint32_t n_captures;
     struct dg_capture *last_captures; /* of the last; may equal captures */
     uint32_t n_last_captures;
     uint64_t record_line, record_end; /* record (traceback, block) around the first hit */
-    bool virtual_record;    /* found inside an opened wrapper's text */
-    const struct dg_rule *inside; /* the wrapper whose span or text holds it, or NULL */
+    bool virtual_record;              /* found inside an opened wrapper's text */
+    const struct dg_rule *inside;     /* the wrapper whose span or text holds it, or NULL */
 };
 
 /* A record that looks fatal by itself (traceback, ERROR, terminate called, …), whether or not a rule knows it. */
@@ -57,10 +58,10 @@ struct dg_launch {
     uint32_t source;
     uint64_t first_line, last_line;
     double first_time, last_time;
-    uint32_t epochs;          /* epochs seen; the last is epochs - 1 */
-    uint64_t pulses;          /* signs of service */
+    uint32_t epochs;            /* epochs seen; the last is epochs - 1 */
+    uint64_t pulses;            /* signs of service */
     struct dg_place last_pulse; /* valid when pulses > 0 */
-    bool begun;               /* a begins-rule opened it (else: implicit) */
+    bool begun;                 /* a begins-rule opened it (else: implicit) */
     uint64_t fatal_after_pulse;
 };
 

@@ -26,26 +26,28 @@ const char *dg_time_basis_name(enum dg_time_basis b); /* "stated" "assumed" "boo
 
 /* What the front of a line says, and the message behind it. Slices point into the line. */
 struct dg_prefix {
-    struct dg_slice body;  /* the message: container, rank, level, time prefixes removed */
-    struct dg_slice label; /* process name as printed: "EngineCore_DP0", "Worker_TP3", "TP3", "sglang::schedul"; or empty */
-    struct dg_slice host;  /* syslog/journal host, or empty */
-    double time;           /* epoch seconds, or seconds since boot when `boot_clock`; NaN: none */
+    struct dg_slice body; /* the message: container, rank, level, time prefixes removed */
+    struct dg_slice
+        label; /* process name as printed: "EngineCore_DP0", "Worker_TP3", "TP3", "sglang::schedul"; or empty */
+    struct dg_slice host; /* syslog/journal host, or empty */
+    double time;          /* epoch seconds, or seconds since boot when `boot_clock`; NaN: none */
     bool boot_clock;
-    bool zone_stated;      /* the line itself says its offset */
-    bool year_missing;     /* the line has no year: `time` assumes the current one */
-    int rank;              /* tensor-parallel / global rank, -1: none */
-    long pid;              /* as printed, -1: none */
-    char level;            /* 'D' 'I' 'W' 'E' 'F' or 0 */
-    bool syslog;           /* came through journald/syslog: `pid` and `label` are the unit's */
+    bool zone_stated;  /* the line itself says its offset */
+    bool year_missing; /* the line has no year: `time` assumes the current one */
+    int rank;          /* tensor-parallel / global rank, -1: none */
+    long pid;          /* as printed, -1: none */
+    char level;        /* 'D' 'I' 'W' 'E' 'F' or 0 */
+    bool syslog;       /* came through journald/syslog: `pid` and `label` are the unit's */
 };
 
-/* Lines of one source after transformation (decompressed, JSON/CRI decoded, ANSI removed, UTF-16 transcoded), newline-separated;
- * `\r` stays inside a line. Line i of the block is raw line first_line + i, or line_map[i] when line_map is set (joined or
- * decoded records). A line longer than a block comes in overlapping pieces: `continues` says that the block's first line is
- * the rest of the one before, repeated from `overlap` bytes back.
- * Memory: `data` is readable `DG_BLOCK_HEAD` bytes before and DG_BLOCK_TAIL zero bytes after; what stands before data[0] within
- * `headroom` is text of earlier blocks, for building records backwards (headroom_lines newlines in it). Valid until the
- * next call that yields a block, or until it is released by its owner. */
+/* Lines of one source after transformation (decompressed, JSON/CRI decoded, ANSI removed, UTF-16 transcoded),
+ * newline-separated;
+ * `\r` stays inside a line. Line i of the block is raw line first_line + i, or line_map[i] when line_map is set (joined
+ * or decoded records). A line longer than a block comes in overlapping pieces: `continues` says that the block's first
+ * line is the rest of the one before, repeated from `overlap` bytes back. Memory: `data` is readable `DG_BLOCK_HEAD`
+ * bytes before and DG_BLOCK_TAIL zero bytes after; what stands before data[0] within `headroom` is text of earlier
+ * blocks, for building records backwards (headroom_lines newlines in it). Valid until the next call that yields a
+ * block, or until it is released by its owner. */
 #define DG_BLOCK_SIZE (1u << 20)
 #define DG_BLOCK_HEAD (64u << 10)
 #define DG_BLOCK_TAIL 64u
@@ -57,20 +59,20 @@ struct dg_block {
     const uint64_t *line_map; /* NULL: consecutive */
     bool continues, more;     /* first line continues an earlier block / last line goes on in the next */
     size_t overlap;
-    bool last;                /* nothing follows in this source */
-    uint32_t source;          /* index into the list of sources */
+    bool last;       /* nothing follows in this source */
+    uint32_t source; /* index into the list of sources */
 };
 
 /* One input (a file, standard input, a member of a bundle). Owned by whoever holds the list; strings are malloced. */
 struct dg_source {
     char *name; /* as given; "-" for standard input; "bundle.tar.gz:path" */
     enum dg_kind kind;
-    bool kind_stated; /* --kernel-log */
-    uint64_t lines, bytes; /* after decompression */
-    uint64_t long_lines;   /* lines that were scanned in pieces */
-    bool truncated;        /* a compressed stream that ends early, or a file that shrank */
-    char *error;           /* NULL, or why it could not be read (wholly) */
-    char *hostname;        /* of the machine that wrote it, when stated; or NULL */
+    bool kind_stated;             /* --kernel-log */
+    uint64_t lines, bytes;        /* after decompression */
+    uint64_t long_lines;          /* lines that were scanned in pieces */
+    bool truncated;               /* a compressed stream that ends early, or a file that shrank */
+    char *error;                  /* NULL, or why it could not be read (wholly) */
+    char *hostname;               /* of the machine that wrote it, when stated; or NULL */
     double first_time, last_time; /* epoch; NaN */
     enum dg_time_basis time_basis;
 };

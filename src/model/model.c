@@ -4,11 +4,11 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-static const char *const KINDS[DG_KIND_COUNT] = {"unknown",   "server",    "kernel",     "loader", "build",
-                                                 "container", "scheduler", "environment"};
+static const char *const KINDS[DG_KIND_COUNT] = {"unknown", "server",    "kernel",    "loader",
+                                                 "build",   "container", "scheduler", "environment"};
 static const char *const ROLES[DG_ROLE_COUNT] = {"cause",    "wrapper", "consequence", "confirmation",
                                                  "teardown", "noise",   "recovered",   "fact"};
-static const char *const CAP_TYPES[DG_CAP_COUNT] = {"text", "int",     "float", "bytes", "cc",      "cc-set",
+static const char *const CAP_TYPES[DG_CAP_COUNT] = {"text",    "int", "float", "bytes", "cc",      "cc-set",
                                                     "version", "pid", "pci",   "path",  "int-list"};
 static const char *const STATUSES[] = {"failure", "unrecognised", "inconclusive", "healthy"};
 static const char *const CONFIDENCES[] = {"certain", "likely", "possible"};

@@ -1,5 +1,5 @@
-/* Rules as data. Made by pack (from YAML or from packs.bin), read-only afterwards; everything lives in the pack set's arena.
- * The meaning of each field is told in rules/README.md. */
+/* Rules as data. Made by pack (from YAML or from packs.bin), read-only afterwards; everything lives in the pack set's
+ * arena. The meaning of each field is told in rules/README.md. */
 #ifndef DG_MODEL_RULE_H
 #define DG_MODEL_RULE_H
 
@@ -41,16 +41,16 @@ struct dg_strs { /* list of texts */
     uint32_t n;
 };
 
-/* A message matches when it contains `lit` and matches `re` (empty: no regex). `id` is unique over the whole set and indexes
- * the compiled patterns of match. */
+/* A message matches when it contains `lit` and matches `re` (empty: no regex). `id` is unique over the whole set and
+ * indexes the compiled patterns of match. */
 struct dg_pattern {
     struct dg_slice lit, re;
     bool long_window; /* regex sees 256 KiB instead of 4 KiB around the literal */
     uint32_t id;
-    uint32_t rule;     /* index of its rule */
-    uint8_t part;      /* position in the rule's list */
-    bool negative;     /* from `not` */
-    bool opens_end;    /* from opens.until */
+    uint32_t rule;  /* index of its rule */
+    uint8_t part;   /* position in the rule's list */
+    bool negative;  /* from `not` */
+    bool opens_end; /* from opens.until */
 };
 
 enum dg_match_mode { DG_MATCH_ANY, DG_MATCH_ALL, DG_MATCH_SEQUENCE };
@@ -109,11 +109,11 @@ struct dg_example {
 };
 
 struct dg_rule {
-    struct dg_slice id;   /* "pack/name" */
+    struct dg_slice id;                           /* "pack/name" */
     struct dg_slice pack, title, class, subclass; /* class empty unless cause */
     enum dg_role role;
-    bool symptom;         /* its subclass yields to any that does not */
-    uint32_t kinds;       /* DG_KIND_BITs that it reads */
+    bool symptom;   /* its subclass yields to any that does not */
+    uint32_t kinds; /* DG_KIND_BITs that it reads */
     struct dg_fors fors;
     enum dg_match_mode mode;
     bool at_first;
@@ -176,7 +176,8 @@ const struct dg_rule *dg_ruleset_find(const struct dg_ruleset *rs, struct dg_sli
 const struct dg_class *dg_ruleset_class(const struct dg_ruleset *rs, struct dg_slice name);
 /* Does `id` or class equal or match the glob / class:NAME list? (`refines`, `explains`, `recovers`) */
 bool dg_rule_named(const struct dg_strs *list, const struct dg_rule *rule);
-/* Does the list of engines and ranges admit this engine and version? Empty list: yes. Unknown engine or version: yes. */
+/* Does the list of engines and ranges admit this engine and version? Empty list: yes. Unknown engine or version: yes.
+ */
 bool dg_fors_admit(const struct dg_fors *f, struct dg_slice engine, struct dg_slice version);
 
 #endif
