@@ -75,6 +75,9 @@ struct dg_source {
     char *hostname;               /* of the machine that wrote it, when stated; or NULL */
     double first_time, last_time; /* epoch; NaN */
     enum dg_time_basis time_basis;
+    /* Kernel sources whose lines hold both clocks somewhere: epoch of the boot (median over the anchors) and how far the anchors
+     * lie apart (above 2 s: the machine slept or its clock was set). NaN: no anchor. Complete after the source's last block. */
+    double boot_epoch, boot_spread;
 };
 
 #endif
