@@ -37,17 +37,16 @@ struct dg_prefix {
     int rank;          /* tensor-parallel / global rank, -1: none */
     long pid;          /* as printed, -1: none */
     char level;        /* 'D' 'I' 'W' 'E' 'F' or 0 */
-    bool syslog;       /* came through journald/syslog: `pid` and `label` are the unit's */
+    bool syslog;       /* came through journald/syslog: `pid` and `label` are the unit's ("kernel": a kernel line) */
 };
 
-/* Lines of one source after transformation (decompressed, JSON/CRI decoded, ANSI removed, UTF-16 transcoded),
- * newline-separated;
- * `\r` stays inside a line. Line i of the block is raw line first_line + i, or line_map[i] when line_map is set (joined
- * or decoded records). A line longer than a block comes in overlapping pieces: `continues` says that the block's first
- * line is the rest of the one before, repeated from `overlap` bytes back. Memory: `data` is readable `DG_BLOCK_HEAD`
- * bytes before and DG_BLOCK_TAIL zero bytes after; what stands before data[0] within `headroom` is text of earlier
- * blocks, for building records backwards (headroom_lines newlines in it). Valid until the next call that yields a
- * block, or until it is released by its owner. */
+/* Lines of one source after transformation (decompressed, JSON/CRI/kmsg decoded, ANSI removed, UTF-16 transcoded),
+ * newline-separated; `\r` stays inside a line. Line i of the block is raw line first_line + i, or line_map[i] when
+ * line_map is set (joined or decoded records); it never decreases. A line longer than half a block may come in
+ * overlapping pieces: `continues` says that the block's first line is the rest of the one before, repeated from
+ * `overlap` bytes back. Memory: `data` is readable `headroom` (at most DG_BLOCK_HEAD) bytes before and DG_BLOCK_TAIL
+ * zero bytes after; what stands within `headroom` is text of earlier blocks of this source, for building records
+ * backwards. line_map reaches back as far: line_map[-1] is the line before data[0]. Valid until dg_ingest_release(). */
 #define DG_BLOCK_SIZE (1u << 20)
 #define DG_BLOCK_HEAD (64u << 10)
 #define DG_BLOCK_TAIL 64u
@@ -59,7 +58,7 @@ struct dg_block {
     const uint64_t *line_map; /* NULL: consecutive */
     bool continues, more;     /* first line continues an earlier block / last line goes on in the next */
     size_t overlap;
-    bool last;       /* nothing follows in this source */
+    bool last;       /* nothing follows in this source; the block may be empty when the end was not known before */
     uint32_t source; /* index into the list of sources */
 };
 
@@ -75,8 +74,9 @@ struct dg_source {
     char *hostname;               /* of the machine that wrote it, when stated; or NULL */
     double first_time, last_time; /* epoch; NaN */
     enum dg_time_basis time_basis;
-    /* Kernel sources whose lines hold both clocks somewhere: epoch of the boot (median over the anchors) and how far the anchors
-     * lie apart (above 2 s: the machine slept or its clock was set). NaN: no anchor. Complete after the source's last block. */
+    /* Kernel sources whose lines hold both clocks somewhere: epoch of the boot (median over the anchors) and how far
+     * the anchors lie apart (above 2 s: the machine slept or its clock was set). NaN: no anchor. Complete with the last
+     * block. */
     double boot_epoch, boot_spread;
 };
 
