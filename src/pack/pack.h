@@ -8,21 +8,25 @@
 
 struct dg_pack; /* owns a ruleset and its arena; read-only after load */
 
-/* A folder or file of packs, in order of precedence: later ones replace rules of the same id. `required`: absence is an error. */
+/* A folder or file of packs, in order of precedence: later ones replace rules of the same id. `required`: absence is an
+ * error. */
 struct dg_pack_place {
     const char *path;
     bool required;
-    bool user; /* not shipped: world-writable folders are refused unless `named` */
+    bool user;  /* not shipped: world-writable folders are refused unless `named` */
     bool named; /* given by --rules: taken with a warning */
 };
 
-/* Load from YAML. 0: *ret is set (some rules may have been rejected: see problems and ruleset.n_rejected). A pack with a fault loses
- * that rule only; a file that does not parse loses itself. -DG_E_IO (a required place is unreadable), -DG_E_NOMEM. `keep_examples`
- * for lint and test. */
-int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_examples, struct dg_problems *probs, struct dg_pack **ret,
-                 struct dg_err *err);
-/* Load the binary form (packs.bin), then user places on top. -DG_E_UNSUPPORTED: made by another version, libhs or architecture,
- * or damaged: load the YAML instead. */
+/* Load from YAML. 0: *ret is set (some rules may have been rejected: see problems and ruleset.n_rejected). A pack with
+ * a fault loses that rule only; a file that does not parse loses itself. -DG_E_IO (a required place is unreadable),
+ * -DG_E_NOMEM. `keep_examples`: for lint and test; probs then also gets advice on rules that work. */
+int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_examples, struct dg_problems *probs,
+                 struct dg_pack **ret, struct dg_err *err);
+/* Advice that needs the whole set: names in refines, explains, recovers and suggests behind which nothing stands. All
+ * advice on single rules is given by dg_pack_load with keep_examples. */
+void dg_pack_lint(const struct dg_pack *p, struct dg_problems *probs);
+/* Load the binary form (packs.bin), then user places on top. -DG_E_UNSUPPORTED: made by another version, libhs or
+ * architecture, or damaged: load the YAML instead. */
 int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
                      struct dg_pack **ret, struct dg_err *err);
 /* Write packs.bin: rules without examples, and the serialized literal database given by the caller (match makes it). */
