@@ -27,10 +27,10 @@ static struct dg_slice skip_prefix(struct dg_slice s) {
 static size_t number(struct dg_slice s, struct dg_cc *ret) {
     size_t n = count_digits(s);
     uint64_t major, minor;
-    if (n && n < s.len && s.ptr[n] == '.') {
+    if (n && n + 1 < s.len && s.ptr[n] == '.' && is_digit(s.ptr[n + 1])) {
         struct dg_slice after = dg_slice_from(s, n + 1);
         size_t m = count_digits(after);
-        if (n > 2 || !m || m > 2 || !dg_slice_u64(dg_slice_upto(s, n), &major)) return 0;
+        if (n > 2 || m > 2 || !dg_slice_u64(dg_slice_upto(s, n), &major)) return 0;
         dg_slice_u64(dg_slice_upto(after, m), &minor);
         n += 1 + m;
     } else {

@@ -26,7 +26,9 @@ static bool fits_cubin(struct dg_target t, struct dg_cc device) {
 
 static bool fits_ptx(struct dg_target t, struct dg_cc device) {
     if (!t.suffix) return dg_cc_cmp(t.cc, device) <= 0;
-    if (dg_cc_cmp(t.cc, device)) t.cc = renamed(t.cc);
+    if (!dg_cc_cmp(t.cc, device)) return true;
+    if (dg_cc_cmp(renamed(device), device)) return false; /* the old name is alone in its family */
+    t.cc = renamed(t.cc);
     if (t.suffix == 'a') return !dg_cc_cmp(t.cc, device);
     return t.cc.major == device.major && t.cc.minor <= device.minor;
 }
