@@ -1,23 +1,29 @@
-/* The catalog: engines, axes, choices: where each works, how its kernels come to be, what it needs. Data from rules/engines/ YAML files. */
+/* The catalog: engines, axes, choices: where each works, how its kernels come to be, what it needs.
+ * Data from the `engine:` files of the rule folders; rules/engines/README.md tells what each key means. */
 #ifndef DG_CATALOG_H
 #define DG_CATALOG_H
 
+#include "arch/arch.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "arch/arch.h"
 
-struct dg_cat_bad { /* a known fault */
+struct dg_slices {
+    struct dg_slice *v;
+    uint32_t n;
+};
+
+/* Absent conditions hold for everything: `versions` is then '*', the others (`on` too) are empty. */
+struct dg_cat_bad {       /* a known fault */
     struct dg_slice kind; /* crash garbage slow hang */
     struct dg_capset on;
-    struct dg_slice versions, quant, what, source, checked;
+    struct dg_slice versions, quant, model, what, source, checked;
 };
 struct dg_cat_choice {
     struct dg_slice name;
-    struct dg_capset archs;
-    struct dg_slice build;   /* aot jit-nvcc jit-triton jit-cute library cubin, joined by + */
-    struct dg_slice versions; /* engine versions that have it ('*') */
-    struct dg_slice *needs, *quants;
-    uint32_t n_needs, n_quants;
+    struct dg_capset archs;         /* where the code can run; the empty set: on no NVIDIA GPU */
+    struct dg_slice build;          /* aot jit-nvcc jit-triton jit-cute library cubin, joined by + */
+    struct dg_slice versions;       /* engine versions that have it */
+    struct dg_slices needs, quants; /* quants: none listed means any */
     bool weight_shuffle;
     struct dg_cat_bad *bad;
     uint32_t n_bad;
@@ -27,22 +33,19 @@ struct dg_cat_choice {
 struct dg_cat_spelling { /* how this axis is written in a range of versions */
     struct dg_slice versions, flag, env;
 };
-struct dg_cat_order { /* what to try first, by capability and quantization */
+struct dg_cat_order { /* what to try first; the first order that fits counts */
     struct dg_capset on;
-    struct dg_slice quant, versions;
-    struct dg_slice *names;
-    uint32_t n_names;
-    struct dg_slice *never;
-    uint32_t n_never;
+    struct dg_slice quant, versions, model;
+    struct dg_slices names, never, with; /* with: what else must be set for it */
+    struct dg_slice source;
 };
-struct dg_cat_auto { /* what `auto` resolves to */
+struct dg_cat_auto { /* what `auto` resolves to; the first rule that fits counts */
     struct dg_capset on;
-    struct dg_slice quant, versions, gives, trap;
+    struct dg_slice quant, versions, model, gives, trap, source;
 };
 struct dg_cat_axis {
-    struct dg_slice name; /* flag without dashes in front */
-    struct dg_slice *args; /* names seen in argument dumps */
-    uint32_t n_args;
+    struct dg_slice name;  /* flag without dashes in front */
+    struct dg_slices args; /* other names of it in argument dumps; '_' and '-' are the same */
     struct dg_cat_spelling *spellings;
     uint32_t n_spellings;
     struct dg_cat_choice *choices;
@@ -52,10 +55,16 @@ struct dg_cat_axis {
     struct dg_cat_auto *autos;
     uint32_t n_autos;
 };
+struct dg_cat_group { /* a named group, by globs: models, or quantization names of the engine */
+    struct dg_slice name;
+    struct dg_slices globs;
+};
 struct dg_cat_engine {
-    struct dg_slice name, title;
+    struct dg_slice name, title, checked;
     struct dg_cat_axis *axes;
     uint32_t n_axes;
+    struct dg_cat_group *models, *quants;
+    uint32_t n_models, n_quants;
     struct dg_slice file;
 };
 struct dg_catalog {
@@ -64,15 +73,40 @@ struct dg_catalog {
     uint32_t n_engines;
 };
 
-/* Load every file whose first key is `engine` below the folders given, later ones replacing an engine's axis of the same name. Faults go to probs;
- * the file is then left out. NULL only when out of memory. */
+/* Load every file whose first key is `engine` below the folders (or files) given; a later one replaces an engine's axis
+ * of the same name. Faults go to probs (may be NULL); a file with faults is left out. NULL only when out of memory. */
 struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg_problems *probs);
 void dg_catalog_free(struct dg_catalog *c);
-/* NULL: no such engine / axis / choice. An axis is found by its name or any of its args. */
+static inline void dg_catalog_freep(struct dg_catalog **c) { dg_catalog_free(*c); }
+
+/* NULL: no such engine / axis / choice. An axis is found by its name or any of its args, with '_' for '-'. */
 const struct dg_cat_engine *dg_catalog_engine(const struct dg_catalog *c, struct dg_slice name);
 const struct dg_cat_axis *dg_catalog_axis(const struct dg_cat_engine *e, struct dg_slice name);
 const struct dg_cat_choice *dg_catalog_choice(const struct dg_cat_axis *a, struct dg_slice name);
-/* How the axis is written for this engine version (unknown: the newest). flag or env may be empty. NULL: this version does not have it. */
+/* How the axis is written for this engine version (unknown: the newest). flag or env may be empty. NULL: this version
+ * does not have it. */
 const struct dg_cat_spelling *dg_catalog_spelling(const struct dg_cat_axis *a, struct dg_slice version);
+
+/* What is asked about. Unknown parts are empty; an unknown capability is in no named set. */
+struct dg_cat_key {
+    struct dg_slice version;
+    struct dg_cc cc;
+    struct dg_slice quant, family,
+        model; /* quant as the engine or the model's name has it; family: architecture class */
+};
+/* The catalog's name for a quantization ("modelopt_fp4" is nvfp4); as given when it has none, "none" when not known. */
+struct dg_slice dg_catalog_quant(const struct dg_cat_engine *e, struct dg_slice quant);
+/* What `auto` gives, or {NULL,0}. *ret_trap (may be NULL): what to beware of. */
+struct dg_slice dg_catalog_auto(const struct dg_cat_engine *e, const struct dg_cat_axis *a,
+                                const struct dg_cat_key *key, struct dg_slice *ret_trap);
+/* The order that counts, or NULL. */
+const struct dg_cat_order *dg_catalog_order(const struct dg_cat_engine *e, const struct dg_cat_axis *a,
+                                            const struct dg_cat_key *key);
+/* The i-th known fault of the choice that is true of `key`; NULL past the end. */
+const struct dg_cat_bad *dg_catalog_bad(const struct dg_cat_engine *e, const struct dg_cat_choice *c,
+                                        const struct dg_cat_key *key, uint32_t i);
+/* Could the choice run: capability, version and quantization admit it, and nothing known stops it? Wrong output does
+ * not stop it. */
+bool dg_catalog_runs(const struct dg_cat_engine *e, const struct dg_cat_choice *c, const struct dg_cat_key *key);
 
 #endif

@@ -11,7 +11,7 @@ struct dg_tried {
     struct dg_slice outcome; /* works garbage fails slow started */
     struct dg_slice engine_version;
     double age_days;
-    bool same_key;           /* capability set, engine, version, model family, quantization agree */
+    bool same_key; /* capability set, engine, version, model family, quantization agree */
 };
 struct dg_history_view {
     struct dg_tried *v;
@@ -20,17 +20,18 @@ struct dg_history_view {
 
 struct dg_reason_opts {
     const struct dg_ruleset *rules;
-    const struct dg_catalog *catalog;   /* may be NULL: no backend proposals */
+    const struct dg_catalog *catalog; /* may be NULL: no backend proposals */
     const struct dg_scan *scan;
-    const struct dg_devices *devices;   /* stated or live; may be NULL */
-    bool device_stated, device_refused; /* --device / --no-device */
+    const struct dg_devices *devices;      /* stated or live; may be NULL */
+    bool device_stated, device_refused;    /* --device / --no-device */
     const struct dg_history_view *history; /* may be NULL; used by dg_propose */
-    struct dg_slice engine, command;    /* stated by --engine, --command; or empty */
-    int exit_code, exit_signal;         /* known from `run`; -1 */
-    uint32_t launch;                    /* --launch N, 1-based; 0: choose */
+    struct dg_slice engine, command;       /* stated by --engine, --command; or empty */
+    int exit_code, exit_signal;            /* known from `run`; -1 */
+    uint32_t launch;                       /* --launch N, 1-based; 0: choose */
 };
 
-/* Judge. 0: *ret lives in `arena`. -DG_E_NOMEM; -DG_E_NOTFOUND: no launch of that number. Proposals are not made yet. */
+/* Judge. 0: *ret lives in `arena`. -DG_E_NOMEM; -DG_E_NOTFOUND: no launch of that number. Proposals are not made yet.
+ */
 int dg_reason(const struct dg_reason_opts *opts, struct dg_arena *arena, struct dg_diagnosis **ret, struct dg_err *err);
 /* Fill proposals, avoid and free_first of `d`, using opts->catalog and opts->history. 0 or -DG_E_NOMEM. */
 int dg_propose(const struct dg_reason_opts *opts, struct dg_arena *arena, struct dg_diagnosis *d);

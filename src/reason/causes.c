@@ -1,0 +1,133 @@
+/* Candidates of the episode, and their order: what is recovered, harmless, refined or explained falls out; symptoms
+ * yield; else the earliest wins. */
+#include "reason/judge.h"
+#include <stdlib.h>
+
+bool dg_same_process(const struct dg_place *a, const struct dg_place *b) {
+    if (a->source != b->source) return false;
+    if (a->pid >= 0 && b->pid >= 0) return a->pid == b->pid;
+    if (a->rank >= 0 && b->rank >= 0) return a->rank == b->rank;
+    return !a->label.len || !b->label.len || dg_slice_eq(a->label, b->label);
+}
+
+static uint64_t first_line(const struct dg_finding *f) { return f->record_line ? f->record_line : f->first.line; }
+static uint64_t last_line(const struct dg_finding *f) {
+    return f->record_end > f->first.line ? f->record_end : f->first.end_line;
+}
+
+bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b) {
+    if (a->first.source != b->first.source) return false;
+    if (a->first.line == b->first.line) return true;
+    if (!dg_same_process(&a->first, &b->first)) return false;
+    return first_line(a) <= last_line(b) && first_line(b) <= last_line(a);
+}
+
+static bool symptom(const struct dg_finding *f) { return f->rule->symptom; }
+
+/* A server that answers wrongly goes on answering: service proves nothing against a fault of numbers. */
+static bool service_followed(const struct dg_judge *j, const struct dg_finding *f) {
+    if (f->launch >= j->scan->n_launches || dg_slice_is(f->rule->class, "numerics")) return false;
+    return f->epoch + 1 < j->scan->launches[f->launch].epochs;
+}
+
+static bool announced_recovery(const struct dg_judge *j, const struct dg_finding *f) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *r = &j->scan->findings[i];
+        if (r->rule->role == DG_ROLE_RECOVERED && r->last.seq >= f->last.seq && dg_episode_has(j, r) &&
+            dg_same_process(&r->last, &f->last) && dg_rule_named(&r->rule->recovers, f->rule))
+            return true;
+    }
+    return false;
+}
+
+static bool harmless(const struct dg_judge *j, const struct dg_finding *f) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *n = &j->scan->findings[i];
+        if (n->rule->role == DG_ROLE_NOISE && n->first.source == f->first.source && n->count >= f->count &&
+            dg_same_record(n, f))
+            return true;
+    }
+    return false;
+}
+
+static enum dg_fate fate_of(struct dg_judge *j, const struct dg_finding *f) {
+    const struct dg_attempt *a = &j->d->attempt;
+    if (f->rule->role != DG_ROLE_CAUSE || !dg_episode_has(j, f)) return DG_FATE_OTHER;
+    if (!dg_fors_admit(&f->rule->fors, a->engine, a->engine_version)) return DG_FATE_ENGINE;
+    if (service_followed(j, f) || announced_recovery(j, f)) return DG_FATE_RECOVERED;
+    if (harmless(j, f)) return DG_FATE_NOISE;
+    return DG_FATE_OPEN;
+}
+
+static void beat(struct dg_judge *j, uint32_t loser, uint32_t winner) {
+    if (j->fate[winner] != DG_FATE_OPEN || j->fate[loser] != DG_FATE_OPEN || loser == winner) return;
+    j->fate[loser] = DG_FATE_ECHO;
+    j->beaten_by[loser] = winner;
+}
+
+/* One pass over all pairs. Two that explain each other: the earlier one wins, because it is looked at first. */
+static void echoes(struct dg_judge *j, const uint32_t *c, uint32_t n) {
+    const struct dg_finding *f = j->scan->findings;
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++)
+            if (dg_rule_named(&f[c[a]].rule->refines, f[c[b]].rule) && dg_same_record(&f[c[a]], &f[c[b]]))
+                beat(j, c[b], c[a]);
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++)
+            if (dg_rule_named(&f[c[a]].rule->explains, f[c[b]].rule)) beat(j, c[b], c[a]);
+    uint32_t deep = UINT32_MAX;
+    for (uint32_t a = n; a-- > 0;)
+        if (j->fate[c[a]] == DG_FATE_OPEN && !symptom(&f[c[a]])) deep = c[a];
+    for (uint32_t b = 0; b < n && deep != UINT32_MAX; b++)
+        if (symptom(&f[c[b]])) beat(j, c[b], deep);
+}
+
+/* Kernel-side findings are put where their time puts them among the server's: up to 5 s after a server's error they may
+ * be its cause. */
+static uint64_t position(const struct dg_judge *j, const struct dg_finding *f) {
+    if (!j->ep.any || !dg_kernel_side(j, f)) return 2 * f->first.seq + 1;
+    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || !dg_time_known(f->first.time)) return UINT64_MAX;
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *s = &j->scan->findings[i];
+        if (s->rule->role == DG_ROLE_CAUSE && !dg_kernel_side(j, s) && dg_episode_has(j, s) &&
+            s->first.time >= f->first.time - 5)
+            return 2 * s->first.seq;
+    }
+    return UINT64_MAX - 1;
+}
+
+struct ranked {
+    uint32_t finding;
+    uint64_t position;
+};
+
+static int by_position(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (x->position != y->position) return x->position < y->position ? -1 : 1;
+    return x->finding < y->finding ? -1 : x->finding > y->finding;
+}
+
+void dg_causes_rank(struct dg_judge *j) {
+    const struct dg_scan *s = j->scan;
+    if (!j->fate) {
+        j->fate = dg_judge_alloc(j, (s->n_findings + 1) * sizeof(*j->fate));
+        j->beaten_by = dg_judge_alloc(j, (s->n_findings + 1) * sizeof(*j->beaten_by));
+        j->rank = dg_judge_alloc(j, DG_MAX_CANDIDATES * sizeof(*j->rank));
+    }
+    j->n_rank = 0;
+    if (!j->fate || !j->beaten_by || !j->rank) return;
+    struct ranked order[DG_MAX_CANDIDATES];
+    uint32_t candidates[DG_MAX_CANDIDATES], n = 0;
+    for (uint32_t i = 0; i < s->n_findings; i++) {
+        j->fate[i] = fate_of(j, &s->findings[i]);
+        j->beaten_by[i] = UINT32_MAX;
+    }
+    dg_kernel_join(j);
+    for (uint32_t i = 0; i < s->n_findings && n < DG_MAX_CANDIDATES; i++)
+        if (j->fate[i] == DG_FATE_OPEN) order[n++] = (struct ranked){i, position(j, &s->findings[i])};
+    qsort(order, n, sizeof(*order), by_position);
+    for (uint32_t i = 0; i < n; i++) candidates[i] = order[i].finding;
+    echoes(j, candidates, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (j->fate[candidates[i]] == DG_FATE_OPEN) j->rank[j->n_rank++] = candidates[i];
+}

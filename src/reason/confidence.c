@@ -1,0 +1,57 @@
+/* Confidence is what was seen: stated by the program, and does a second fact agree? */
+#include "reason/judge.h"
+
+static bool says_class(const struct dg_strs *list, struct dg_slice class) {
+    for (uint32_t i = 0; i < list->n; i++)
+        if (dg_slice_eq(list->v[i], class)) return true;
+    return false;
+}
+
+/* Another rule, or another source, says the same class at another place. */
+static bool second_finding(const struct dg_judge *j, const struct dg_finding *f) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *g = &j->scan->findings[i];
+        if (g == f || !dg_episode_has(j, g) || (g->rule == f->rule && g->first.source == f->first.source)) continue;
+        if (g->rule->role == DG_ROLE_CONFIRMATION &&
+            (!g->rule->suggests.n || says_class(&g->rule->suggests, f->rule->class)))
+            return true;
+        bool counts = j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO;
+        if (g->rule->role == DG_ROLE_CAUSE && counts && dg_slice_eq(g->rule->class, f->rule->class) &&
+            !dg_same_record(f, g))
+            return true;
+    }
+    return false;
+}
+
+static bool exit_agrees(const struct dg_judge *j, const struct dg_finding *f) {
+    const struct dg_attempt *a = &j->d->attempt;
+    int sig = a->exit_signal > 0 ? a->exit_signal : a->exit_code > 128 ? a->exit_code - 128 : 0;
+    if (dg_slice_is(f->rule->class, "oom-host")) return sig == 9;
+    if (dg_slice_is(f->rule->class, "stopped")) return sig == 15 || sig == 2 || sig == 1;
+    return false;
+}
+
+/* Does the log show that this launch died at all? A warning in a log that goes on proves nothing yet. */
+static bool death_shown(const struct dg_judge *j) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *f = &j->scan->findings[i];
+        enum dg_role r = f->rule->role;
+        if (dg_episode_has(j, f) && (r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN ||
+                                     f->rule->ends == DG_ENDS_DEATH))
+            return true;
+    }
+    for (uint32_t i = 0; i < j->scan->n_fatals; i++)
+        if (j->scan->fatals[i].launch == UINT32_MAX || j->ep.in[j->scan->fatals[i].launch]) return true;
+    return !j->ep.any;
+}
+
+enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check) {
+    bool kernel = j->ep.any && dg_kernel_side(j, f);
+    bool unaligned = j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED;
+    if (unaligned || check == DG_CHECK_CONTRADICTS) return DG_POSSIBLE;
+    bool agrees = check == DG_CHECK_CONFIRMS || (kernel && !j->zoned) || second_finding(j, f) || exit_agrees(j, f);
+    bool versioned = f->rule->fors.n && !j->d->attempt.engine_version.len;
+    if (f->rule->symptom) return agrees ? DG_LIKELY : DG_POSSIBLE;
+    if (!death_shown(j)) return DG_POSSIBLE;
+    return agrees && !versioned && !dg_slice_is(f->rule->status, "experimental") ? DG_CERTAIN : DG_LIKELY;
+}

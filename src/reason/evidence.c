@@ -1,0 +1,70 @@
+/* The lines that prove a cause, root first: the decisive places, what another source says of it, the same on other
+ * ranks, what agrees. */
+#include "reason/judge.h"
+#include <stdio.h>
+
+struct dg_evidence dg_evidence_at(const struct dg_place *p, struct dg_slice role) {
+    return (struct dg_evidence){
+        .source = p->source, .line = p->line, .end_line = p->end_line, .count = 1, .text = p->text, .role = role};
+}
+
+static void add(struct dg_judge *j, struct dg_cause *c, const struct dg_place *p, const struct dg_rule *rule,
+                struct dg_slice note, uint64_t count) {
+    for (uint32_t i = 0; i < c->n_evidence; i++)
+        if (c->evidence[i].source == p->source && c->evidence[i].line == p->line) return;
+    if (c->n_evidence >= DG_MAX_EVIDENCE) return;
+    struct dg_evidence e = dg_evidence_at(p, dg_cstr(dg_role_name(rule->role)));
+    e.note = note;
+    e.count = count;
+    DG_LIST_ADD(j, c->evidence, c->n_evidence, e);
+}
+
+static struct dg_slice ranks_note(struct dg_judge *j, const struct dg_finding *f) {
+    uint64_t others = f->ranks;
+    if (f->first.rank >= 0 && f->first.rank < 64) others &= ~(1ull << f->first.rank);
+    char text[160];
+    size_t n = 0;
+    for (unsigned r = 0; r < 64 && n < sizeof(text) - 16; r++)
+        if (others >> r & 1) n += (size_t)snprintf(text + n, sizeof(text) - n, "%sTP%u", n ? ", " : "", r);
+    return n ? dg_judge_say(j, "the same on %.*s", (int)n, text) : (struct dg_slice){NULL, 0};
+}
+
+static void own_places(struct dg_judge *j, struct dg_cause *c, const struct dg_finding *f) {
+    add(j, c, &f->first, f->rule, (struct dg_slice){NULL, 0}, f->count);
+    for (uint32_t i = 0; i < f->n_decisive; i++) add(j, c, &f->decisive[i], f->rule, (struct dg_slice){NULL, 0}, 1);
+}
+
+/* Other findings that speak of the same cause. */
+static void others(struct dg_judge *j, struct dg_cause *c, const struct dg_finding *f, bool other_source) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *g = &j->scan->findings[i];
+        bool cause = g->rule->role == DG_ROLE_CAUSE && (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO) &&
+                     (dg_slice_eq(g->rule->class, f->rule->class) || j->beaten_by[i] == f - j->scan->findings);
+        bool agrees = g->rule->role == DG_ROLE_CONFIRMATION;
+        if (g == f || !dg_episode_has(j, g) || (g->first.source != f->first.source) != other_source ||
+            !(cause || agrees))
+            continue;
+        add(j, c, &g->first, g->rule, (struct dg_slice){NULL, 0}, g->count);
+    }
+}
+
+/* A death that the server's own log tells of, when the cause stands in another source. */
+static void death(struct dg_judge *j, struct dg_cause *c, const struct dg_finding *f) {
+    if (!j->ep.any || !dg_kernel_side(j, f)) return;
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *g = &j->scan->findings[i];
+        if (g->rule->role == DG_ROLE_CONSEQUENCE && dg_episode_has(j, g)) {
+            add(j, c, &g->first, g->rule, (struct dg_slice){NULL, 0}, g->count);
+            return;
+        }
+    }
+}
+
+void dg_evidence_collect(struct dg_judge *j, struct dg_cause *c) {
+    const struct dg_finding *f = c->finding;
+    own_places(j, c, f);
+    others(j, c, f, true);
+    if (f->count > 1) add(j, c, &f->last, f->rule, ranks_note(j, f), 1);
+    death(j, c, f);
+    others(j, c, f, false);
+}

@@ -1,0 +1,151 @@
+/* When no rule names a cause: healthy, unrecognised or inconclusive, and the best evidence there is. */
+#include "reason/judge.h"
+#include <ctype.h>
+
+static bool in_episode(const struct dg_judge *j, uint32_t launch) {
+    return launch == UINT32_MAX || (launch < j->scan->n_launches && j->ep.in[launch]);
+}
+
+static bool says_the_same(const struct dg_place *p, const struct dg_fatal *f) {
+    if (p->source != f->place.source) return false;
+    bool inside = f->record_line ? p->line >= f->record_line && p->line <= f->record_end : p->line == f->place.line;
+    return inside || p->line == f->place.line || dg_slice_eq(p->text, f->place.text);
+}
+
+/* Is the record explained by a rule that says it is an echo, harmless or recovered? */
+static bool covered(const struct dg_judge *j, const struct dg_fatal *f) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *g = &j->scan->findings[i];
+        if (g->rule->role == DG_ROLE_FACT || (g->rule->role == DG_ROLE_CAUSE && j->fate[i] == DG_FATE_ENGINE)) continue;
+        if (says_the_same(&g->first, f) || says_the_same(&g->last, f)) return true;
+    }
+    return false;
+}
+
+static bool still_open(const struct dg_judge *j, const struct dg_fatal *f) {
+    if (!in_episode(j, f->launch)) return false;
+    if (f->launch == UINT32_MAX) return true;
+    const struct dg_launch *l = &j->scan->launches[f->launch];
+    if (f->epoch + 1 < l->epochs || (l->pulses && f->place.seq < l->last_pulse.seq)) return false;
+    return f->kind != DG_FATAL_ERROR_LEVEL || !l->pulses; /* an error level while serving is no death */
+}
+
+/* The earliest record that looks fatal and that nothing explains. */
+static const struct dg_fatal *best_fatal(const struct dg_judge *j) {
+    const struct dg_fatal *level = NULL;
+    for (uint32_t i = 0; i < j->scan->n_fatals; i++) {
+        const struct dg_fatal *f = &j->scan->fatals[i];
+        if (!still_open(j, f) || covered(j, f)) continue;
+        if (f->kind != DG_FATAL_ERROR_LEVEL) return f;
+        if (!level) level = f;
+    }
+    return level;
+}
+
+struct life {
+    bool served, clean, dead;
+    const struct dg_finding *echo; /* the first that tells of the death */
+};
+
+static struct life life_of(const struct dg_judge *j) {
+    struct life life = {0};
+    uint64_t last_pulse = 0;
+    for (uint32_t i = 0; i < j->scan->n_launches; i++) {
+        const struct dg_launch *l = &j->scan->launches[i];
+        if (!j->ep.in[i] || !l->pulses) continue;
+        life.served = true;
+        if (l->last_pulse.seq > last_pulse) last_pulse = l->last_pulse.seq;
+    }
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *f = &j->scan->findings[i];
+        enum dg_role r = f->rule->role;
+        if (!dg_episode_has(j, f) || f->launch == UINT32_MAX || f->last.seq < last_pulse) continue;
+        if (f->rule->ends == DG_ENDS_CLEAN) life.clean = true;
+        bool echo = r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || f->rule->ends == DG_ENDS_DEATH;
+        if (echo && !life.echo) life.echo = f;
+    }
+    life.dead = life.echo != NULL;
+    return life;
+}
+
+static bool only_kernel(const struct dg_judge *j) {
+    for (uint32_t i = 0; i < j->scan->n_sources; i++)
+        if (j->scan->sources[i].kind != DG_KIND_KERNEL || j->scan->sources[i].error) return false;
+    return j->scan->n_sources > 0;
+}
+
+enum dg_status dg_launch_status(struct dg_judge *j) {
+    if (j->n_rank) return DG_STATUS_FAILURE;
+    if (!j->ep.any && only_kernel(j)) return DG_STATUS_HEALTHY;
+    struct life life = life_of(j);
+    if (life.served && life.clean) return DG_STATUS_HEALTHY;
+    if (best_fatal(j)) return DG_STATUS_UNRECOGNISED;
+    return life.served && !life.dead ? DG_STATUS_HEALTHY : DG_STATUS_INCONCLUSIVE;
+}
+
+/* Words of the message that do not vary: the longest run without digits, quotes, slashes and brackets. */
+static struct dg_slice steady_part(struct dg_slice s) {
+    struct dg_slice best = {s.ptr, 0};
+    size_t from = 0;
+    for (size_t i = 0; i <= s.len; i++) {
+        if (i < s.len && !isdigit((unsigned char)s.ptr[i]) && !strchr("'\"/\\[]{}<>=", s.ptr[i]) && s.ptr[i] >= ' ')
+            continue;
+        struct dg_slice run = dg_slice_trim(dg_slice(s.ptr + from, i - from));
+        if (run.len > best.len) best = run;
+        from = i + 1;
+    }
+    return dg_slice_upto(best, 120);
+}
+
+static struct dg_slice stub_for(struct dg_judge *j, const struct dg_fatal *f) {
+    struct dg_slice lit = steady_part(f->place.text);
+    if (lit.len < 6) return (struct dg_slice){NULL, 0};
+    return dg_judge_say(j,
+                        "pack: mine\nrules:\n- id: new-rule\n  title: what this means, in one line\n  role: cause\n"
+                        "  class: config/unsupported-combination   # diagnose explain lists the classes\n"
+                        "  match: {lit: '%.*s'}\n  actions:\n  - {do: 'what helps', kind: setting, because: 'why'}\n"
+                        "  examples: [{text: '%.*s'}]\n  near: ['a text that looks alike and is something else']\n",
+                        DG_FMT(lit), DG_FMT(lit));
+}
+
+static void tail_evidence(struct dg_judge *j, struct dg_cause *c, uint32_t source) {
+    if (source >= j->scan->n_sources || !j->scan->tails || !j->scan->tails[source].n) return;
+    const struct dg_tail *t = &j->scan->tails[source];
+    struct dg_evidence e = dg_evidence_at(&t->v[t->n - 1], DG_S("record"));
+    DG_LIST_ADD(j, c->evidence, c->n_evidence, e);
+}
+
+static void unrecognised(struct dg_judge *j, struct dg_cause *c, const struct dg_fatal *f) {
+    c->title = DG_S("a failure that no rule knows");
+    c->summary = f->exception.len ? dg_judge_say(j, "no rule knows this %.*s", DG_FMT(f->exception)) : c->title;
+    struct dg_evidence e = dg_evidence_at(&f->place, DG_S("record"));
+    DG_LIST_ADD(j, c->evidence, c->n_evidence, e);
+    j->d->stub = stub_for(j, f);
+}
+
+static void inconclusive(struct dg_judge *j, struct dg_cause *c) {
+    struct life life = life_of(j);
+    c->title = DG_S("what would decide is not in the log");
+    if (life.echo) {
+        c->summary = dg_judge_say(j, "only echoes of a death: %.*s", DG_FMT(life.echo->rule->title));
+        struct dg_evidence e = dg_evidence_at(&life.echo->first, dg_cstr(dg_role_name(life.echo->rule->role)));
+        DG_LIST_ADD(j, c->evidence, c->n_evidence, e);
+    } else if (!j->ep.any || !j->d->attempt.engine.len) {
+        c->summary = DG_S("nothing of a server was recognised");
+    } else {
+        c->summary = dg_judge_say(j, "the log stops%s%.*s and does not say why", j->d->attempt.phase.len ? " at " : "",
+                                  DG_FMT(j->d->attempt.phase));
+    }
+    tail_evidence(j, c, j->ep.any ? j->scan->launches[j->ep.main].source : 0);
+}
+
+void dg_fallback(struct dg_judge *j) {
+    struct dg_cause c = {.confidence = DG_POSSIBLE, .device_check = DG_CHECK_NONE};
+    const struct dg_fatal *f = best_fatal(j);
+    if (j->d->status == DG_STATUS_HEALTHY) return;
+    if (j->d->status == DG_STATUS_UNRECOGNISED && f)
+        unrecognised(j, &c, f);
+    else
+        inconclusive(j, &c);
+    DG_LIST_ADD(j, j->d->causes, j->d->n_causes, c);
+}

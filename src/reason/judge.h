@@ -1,0 +1,115 @@
+/* What the parts of reason share while one diagnosis is made. Private to this folder.
+ *
+ * Memory comes from the diagnosis' arena. A failed allocation sets `failed` and yields NULL, {NULL,0} or a list that
+ * does not grow; dg_reason() looks at `failed` once at its end. */
+#ifndef DG_REASON_JUDGE_H
+#define DG_REASON_JUDGE_H
+
+#include "reason/reason.h"
+#include "base/mem.h"
+
+#define DG_MAX_CAUSES 4u
+#define DG_MAX_CANDIDATES 256u
+#define DG_MAX_EVIDENCE 12u
+#define DG_MAX_PROPOSALS 8u
+
+/* Why a cause finding is no candidate, or how it came to be one. */
+enum dg_fate {
+    DG_FATE_OTHER,     /* no cause, or not of this episode */
+    DG_FATE_OPEN,      /* a candidate */
+    DG_FATE_RECOVERED, /* a sign of service, or a fallback, followed */
+    DG_FATE_NOISE,     /* the same record is known to be harmless */
+    DG_FATE_ENGINE,    /* the rule is for another engine or version */
+    DG_FATE_UNRELATED, /* kernel side: another process or another time */
+    DG_FATE_UNALIGNED, /* kernel side: its clock cannot be brought to the server's */
+    DG_FATE_ECHO       /* a better candidate refines or explains it */
+};
+
+/* The launches that are judged together (one, or one of each server source), and what their findings are worth. */
+struct dg_episode {
+    bool *in;      /* per launch of the scan */
+    uint32_t main; /* the launch it is named after; UINT32_MAX: there is none */
+    bool any;      /* a launch belongs to it */
+    double first_time, last_time;
+};
+
+struct dg_judge {
+    const struct dg_reason_opts *opts;
+    const struct dg_scan *scan;
+    struct dg_arena *arena;
+    struct dg_diagnosis *d;
+    struct dg_episode ep;
+    enum dg_fate *fate;  /* per finding */
+    uint32_t *beaten_by; /* per finding: the candidate that makes it an echo; UINT32_MAX */
+    uint32_t *rank;      /* candidates, best first */
+    uint32_t n_rank;
+    bool telling; /* the judged episode is at work: say how sources were joined */
+    bool zoned;   /* a join holds only if the clocks are whole half hours apart */
+    bool failed;
+};
+
+/* judge.c: memory and texts */
+void *dg_judge_alloc(struct dg_judge *j, size_t size);
+struct dg_slice dg_judge_say(struct dg_judge *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool dg_judge_grow(struct dg_judge *j, void *v_ptr, uint32_t n, size_t item);
+/* Append to a list of the diagnosis: its room is the next power of two, so no capacity is kept. */
+#define DG_LIST_ADD(j, v, n, item)                                                                                     \
+    do {                                                                                                               \
+        if (dg_judge_grow((j), &(v), (n), sizeof(*(v)))) (v)[(n)++] = (item);                                          \
+    } while (0)
+void dg_judge_add_text(struct dg_judge *j, struct dg_strs *list, struct dg_slice text); /* once each */
+
+/* template.c: operands, templates, value functions and conditions of rules */
+struct dg_scope {
+    const struct dg_diagnosis *d;
+    const struct dg_finding *finding; /* captures; NULL: none */
+    const struct dg_device *device;   /* NULL: the first of the diagnosis */
+    struct dg_slice value;            /* {value} */
+};
+struct dg_operand {
+    struct dg_slice text;
+    enum dg_cap_type type;
+    bool known;
+};
+struct dg_operand dg_operand_find(const struct dg_scope *s, struct dg_slice name, char buf[64]);
+/* Filled template; {NULL,0} when an operand without a default is unknown. */
+struct dg_slice dg_template_fill(struct dg_judge *j, const struct dg_scope *s, struct dg_slice text);
+/* Result of a value expression as text; {NULL,0} when an operand is missing or the result is no number. */
+struct dg_slice dg_value_eval(struct dg_judge *j, const struct dg_scope *s, struct dg_slice expr);
+/* 1 it holds, 0 it does not, -1 an operand is unknown. */
+int dg_cond_eval(const struct dg_scope *s, const struct dg_cond *c);
+bool dg_conds_hold(const struct dg_scope *s, const struct dg_conds *c);
+
+/* facts.c */
+void dg_facts_collect(struct dg_judge *j);
+void dg_choices_settle(struct dg_judge *j); /* after the devices: what `auto` means depends on them */
+struct dg_cat_key dg_judge_key(const struct dg_judge *j);
+struct dg_cc dg_judge_cc(const struct dg_judge *j);
+struct dg_slice dg_fact(const struct dg_judge *j, const char *name);
+/* launches.c */
+int dg_launches_choose(struct dg_judge *j, struct dg_err *err); /* fills ep, d->launches, d->judged */
+bool dg_episode_has(const struct dg_judge *j, const struct dg_finding *f);
+bool dg_kernel_side(const struct dg_judge *j, const struct dg_finding *f);
+/* causes.c */
+void dg_causes_rank(struct dg_judge *j);
+bool dg_same_process(const struct dg_place *a, const struct dg_place *b);
+bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
+/* kernel.c */
+void dg_kernel_join(struct dg_judge *j);
+/* device.c */
+void dg_devices_settle(struct dg_judge *j);
+enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f);
+/* confidence.c */
+enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check);
+/* evidence.c */
+void dg_evidence_collect(struct dg_judge *j, struct dg_cause *c);
+struct dg_evidence dg_evidence_at(const struct dg_place *p, struct dg_slice role);
+/* fallback.c */
+enum dg_status dg_launch_status(struct dg_judge *j); /* of the launches in ep, after dg_causes_rank() */
+void dg_fallback(struct dg_judge *j);                /* the cause without a rule: best evidence, stub */
+/* ruledout.c, notchecked.c, fingerprint.c */
+void dg_ruled_out(struct dg_judge *j);
+void dg_not_checked(struct dg_judge *j);
+void dg_fingerprint(struct dg_judge *j);
+
+#endif

@@ -1,0 +1,110 @@
+/* Which launch is judged: the last that is not the echo of an earlier one; with several server sources, those that ran
+ * together. */
+#include "reason/judge.h"
+
+bool dg_episode_has(const struct dg_judge *j, const struct dg_finding *f) {
+    return f->launch == UINT32_MAX || (f->launch < j->scan->n_launches && j->ep.in[f->launch]);
+}
+
+bool dg_kernel_side(const struct dg_judge *j, const struct dg_finding *f) {
+    enum dg_kind k = j->scan->sources[f->first.source].kind;
+    return k == DG_KIND_KERNEL || k == DG_KIND_CONTAINER || k == DG_KIND_SCHEDULER;
+}
+
+static void set_episode(struct dg_judge *j, uint32_t main) {
+    j->ep.main = main;
+    j->ep.any = main != UINT32_MAX;
+    for (uint32_t i = 0; i < j->scan->n_launches; i++) j->ep.in[i] = i == main;
+    j->ep.first_time = j->ep.any ? j->scan->launches[main].first_time : DG_TIME_NONE;
+    j->ep.last_time = j->ep.any ? j->scan->launches[main].last_time : DG_TIME_NONE;
+}
+
+/* Is the launch's own cause that somebody else still holds a port or the memory? */
+static bool blocked_by_other(const struct dg_judge *j) {
+    if (!j->n_rank) return false;
+    const struct dg_rule *r = j->scan->findings[j->rank[0]].rule;
+    return (dg_slice_is(r->class, "comm") && dg_slice_is(r->subclass, "port-in-use")) ||
+           (dg_slice_is(r->class, "oom-device") && dg_slice_is(r->subclass, "other-process"));
+}
+
+static struct dg_slice outcome(struct dg_judge *j, bool after_failure) {
+    enum dg_status s = dg_launch_status(j);
+    if (after_failure && s == DG_STATUS_FAILURE && blocked_by_other(j)) return DG_S("echo");
+    return dg_cstr(dg_status_name(s));
+}
+
+static void list_launches(struct dg_judge *j) {
+    const struct dg_scan *s = j->scan;
+    bool failed_before = false;
+    for (uint32_t i = 0; i < s->n_launches; i++) {
+        const struct dg_launch *l = &s->launches[i];
+        if (i && s->launches[i - 1].source != l->source) failed_before = false;
+        set_episode(j, i);
+        dg_causes_rank(j);
+        struct dg_launch_line line = {.source = l->source, .first_line = l->first_line, .last_line = l->last_line};
+        line.outcome = outcome(j, failed_before);
+        if (j->n_rank) {
+            const struct dg_rule *r = s->findings[j->rank[0]].rule;
+            line.summary = dg_judge_say(j, "%.*s/%.*s: %.*s", DG_FMT(r->class), DG_FMT(r->subclass), DG_FMT(r->title));
+        }
+        if (!dg_slice_is(line.outcome, "echo"))
+            failed_before = dg_slice_is(line.outcome, "failure") || dg_slice_is(line.outcome, "unrecognised");
+        DG_LIST_ADD(j, j->d->launches, j->d->n_launches, line);
+    }
+}
+
+/* The last launch of the source that is no echo. */
+static uint32_t last_of(const struct dg_judge *j, uint32_t source) {
+    uint32_t last = UINT32_MAX;
+    for (uint32_t i = 0; i < j->d->n_launches; i++)
+        if (j->d->launches[i].source == source && !dg_slice_is(j->d->launches[i].outcome, "echo")) last = i;
+    return last;
+}
+
+static bool overlap(const struct dg_launch *a, const struct dg_launch *b) {
+    if (!dg_time_known(a->first_time) || !dg_time_known(b->first_time)) return true;
+    return a->first_time <= b->last_time && b->first_time <= a->last_time;
+}
+
+static bool later(const struct dg_launch *a, const struct dg_launch *b) {
+    if (!dg_time_known(a->last_time) || !dg_time_known(b->last_time)) return a->source > b->source;
+    return a->last_time > b->last_time || (a->last_time == b->last_time && a->source > b->source);
+}
+
+/* Join the other sources' launches that ran at the same time: ranks and nodes write logs of their own. */
+static void join_sources(struct dg_judge *j) {
+    const struct dg_launch *l = j->scan->launches;
+    for (uint32_t s = 0; s < j->scan->n_sources; s++) {
+        uint32_t i = last_of(j, s);
+        if (i == UINT32_MAX || i == j->ep.main || l[i].source == l[j->ep.main].source ||
+            !overlap(&l[i], &l[j->ep.main]))
+            continue;
+        j->ep.in[i] = true;
+        if (!(l[i].first_time >= j->ep.first_time)) j->ep.first_time = l[i].first_time;
+        if (!(l[i].last_time <= j->ep.last_time)) j->ep.last_time = l[i].last_time;
+    }
+}
+
+int dg_launches_choose(struct dg_judge *j, struct dg_err *err) {
+    const struct dg_scan *s = j->scan;
+    uint32_t main = UINT32_MAX;
+    j->ep.in = dg_judge_alloc(j, s->n_launches + 1);
+    if (!j->ep.in) return dg_err_nomem(err);
+    list_launches(j);
+    if (j->failed) return dg_err_nomem(err);
+    if (j->opts->launch > s->n_launches)
+        return dg_err_set(err, DG_E_NOTFOUND, 0, "there is no launch %u; the input holds %u", j->opts->launch,
+                          s->n_launches);
+    if (j->opts->launch) {
+        main = j->opts->launch - 1;
+    } else {
+        for (uint32_t src = 0; src < s->n_sources; src++) {
+            uint32_t i = last_of(j, src);
+            if (i != UINT32_MAX && (main == UINT32_MAX || later(&s->launches[i], &s->launches[main]))) main = i;
+        }
+    }
+    set_episode(j, main);
+    if (main != UINT32_MAX && !j->opts->launch) join_sources(j);
+    j->d->judged = main == UINT32_MAX ? 0 : main + 1;
+    return 0;
+}
