@@ -1,8 +1,8 @@
-# dg_layer(NAME DEPENDENCY...): a static library dg_NAME of all src/NAME/*.c. The programs of the build (packc.c,
-# archgen.c) are not part of it. A folder without sources makes no library.
+# dg_layer(NAME DEPENDENCY...): a static library dg_NAME of all src/NAME/*.c but those with a main function. A folder
+# without sources makes no library.
 function(dg_layer name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
-  list(FILTER sources EXCLUDE REGEX "/(packc|archgen)\\.c$")
+  list(FILTER sources EXCLUDE REGEX "/(main|packc|archgen)\\.c$")
   if(NOT sources)
     return()
   endif()

@@ -6,7 +6,8 @@
 
 enum { PROBLEMS_MAX = 1000, SNIPPET_MAX = 512 };
 
-static void start(struct dg_err *err, int code, int sys, const char *fmt, va_list ap) {
+__attribute__((format(printf, 4, 0))) static void start(struct dg_err *err, int code, int sys, const char *fmt,
+                                                        va_list ap) {
     *err = (struct dg_err){.code = code, .sys = sys};
     vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 }
