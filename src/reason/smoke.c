@@ -88,12 +88,13 @@ static bool is_space(int32_t c) { return c == ' ' || c == '\t' || c == '\n' || c
 struct counts {
     size_t chars, visible, bad, switches, letters;
     size_t per_script[N_SCRIPTS];
-    int32_t run_char;           /* of the longest run of one visible character, white space between counts as part */
-    size_t run, distinct_until; /* distinct_until: 1 while the whole text is one character */
+    int32_t run_char; /* of the longest run of one visible character, white space between counts as part */
+    size_t run;
+    bool only_one; /* the whole text is one character over and over */
 };
 
 static struct counts count(struct dg_slice t) {
-    struct counts k = {.distinct_until = 1};
+    struct counts k = {.only_one = true};
     enum script last = NONE;
     int32_t first = -1, current = -1;
     size_t run = 0;
@@ -106,11 +107,14 @@ static struct counts count(struct dg_slice t) {
         }
         at += (size_t)n;
         k.chars++;
-        if (is_space(c)) continue;
+        if (is_space(c)) {
+            current = -1;
+            continue;
+        }
         k.visible++;
         k.bad += c == 0xfffd;
         if (first < 0) first = c;
-        if (c != first) k.distinct_until = 0;
+        if (c != first) k.only_one = false;
         run = c == current ? run + 1 : 1;
         current = c;
         if (run > k.run) k.run = run, k.run_char = c;
@@ -153,12 +157,15 @@ static bool ends_in_loop(struct dg_slice t, struct dg_slice *ret_phrase, size_t 
     return false;
 }
 
+/* What lines are drawn with. */
+static bool draws(int32_t c) { return c > 0 && c < 0x80 && strchr("-=_*.~#|+", c); }
+
 /* Rows of a list, a table or a drawing repeat on purpose: whole lines, and not without end. */
 static bool on_purpose(struct dg_slice phrase, size_t rounds) {
     bool whole_lines = dg_slice_find_ch(phrase, '\n') >= 0;
-    bool rule = true; /* ----, ====, ....: a line drawn with punctuation */
-    for (size_t i = 0; i < phrase.len; i++) rule = rule && strchr("-=_*.~#|+ \n", phrase.ptr[i]);
-    return (whole_lines && rounds <= 40) || (rule && rounds <= 200) || (phrase.len * rounds < 24 && phrase.len > 1);
+    bool rule = true; /* ----, ====, .... */
+    for (size_t i = 0; i < phrase.len; i++) rule = rule && (draws(phrase.ptr[i]) || is_space(phrase.ptr[i]));
+    return (whole_lines && rounds <= 40) || (rule && rounds <= 200) || phrase.len * rounds < 40;
 }
 
 /* The share of the commonest word among all, and the number of words. */
@@ -223,9 +230,10 @@ enum dg_smoke dg_smoke_judge(struct dg_slice text, char *reason, size_t size) {
         snprintf(reason, size, "the answer is empty");
     else if (k.bad >= 2 && k.bad * 50 >= k.visible)
         snprintf(reason, size, "%zu of %zu characters are replacement characters or broken UTF-8", k.bad, k.visible);
-    else if (k.distinct_until && k.visible >= 4 && !script_of(k.run_char))
+    else if (k.only_one && k.visible >= 4 && !script_of(k.run_char) && !draws(k.run_char) &&
+             (k.visible > 40 || dg_slice_find_ch(t, '\n') < 0))
         snprintf(reason, size, "one character, %s, %zu times", shown, k.visible);
-    else if (k.run >= 16 && k.run * 2 >= k.visible && !strchr("-=_*.~#", k.run_char < 0x80 ? k.run_char : 'x'))
+    else if (k.run >= 16 && k.run * 2 >= k.visible && !draws(k.run_char))
         snprintf(reason, size, "%s %zu times in a row", shown, k.run);
     else if (commonest(t, &word, &words) >= 0.5 && is_nan_word(word))
         snprintf(reason, size, "the answer says NaN");
