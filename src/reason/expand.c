@@ -1,0 +1,136 @@
+/* {propose: AXIS}: the catalog's choices that run on this GPU, quantization and version, best first. */
+#include "reason/propose.h"
+#include "base/pep440.h"
+#include <stdlib.h>
+
+struct option {
+    const struct dg_cat_choice *choice;
+    unsigned merit; /* smaller is better */
+};
+
+static int by_merit(const void *a, const void *b) {
+    const struct option *x = a, *y = b;
+    if (x->merit != y->merit) return x->merit < y->merit ? -1 : 1;
+    return x->choice < y->choice ? -1 : x->choice > y->choice;
+}
+
+static bool in_list(const struct dg_slices *list, struct dg_slice name, uint32_t *ret_at) {
+    for (uint32_t i = 0; i < list->n; i++)
+        if (dg_slice_eq(list->v[i], name)) {
+            *ret_at = i;
+            return true;
+        }
+    return false;
+}
+
+static bool wrong_output(const struct dg_proposals *ps, const struct dg_cat_choice *c) {
+    const struct dg_cat_bad *b;
+    for (uint32_t i = 0; (b = dg_catalog_bad(ps->engine, c, &ps->key, i)); i++)
+        if (dg_slice_is(b->kind, "garbage")) return true;
+    return false;
+}
+
+/* What worked here, then the order's list, then what is verified, documented, expected; wrong output is named last. */
+static unsigned merit_of(const struct dg_proposals *ps, const struct dg_cat_axis *axis,
+                         const struct dg_cat_order *order, const struct dg_cat_choice *c) {
+    double age;
+    uint32_t at;
+    unsigned merit = 200 + (dg_slice_is(c->evidence, "verified") ? 0 : dg_slice_is(c->evidence, "documented") ? 1 : 2);
+    if (order && in_list(&order->names, c->name, &at)) merit = 100 + (at < 50 ? at : 50);
+    if (wrong_output(ps, c)) merit += 1000;
+    if (dg_slice_is(dg_history_of(ps, axis->name, c->name, &age), "works")) merit = 0;
+    return merit;
+}
+
+static bool candidate(const struct dg_proposals *ps, const struct dg_cat_axis *axis, const struct dg_cat_order *order,
+                      const struct dg_cat_choice *c) {
+    uint32_t at;
+    double age;
+    if (dg_slice_is(c->name, "auto") || dg_slice_eq(c->name, dg_facts_get(&ps->j->d->attempt.facts, axis->name)))
+        return false;
+    if (order && in_list(&order->never, c->name, &at)) return false;
+    struct dg_slice seen = dg_history_of(ps, axis->name, c->name, &age);
+    if (dg_slice_is(seen, "fails") || dg_slice_is(seen, "garbage")) return false;
+    if (order && order->names.n && !in_list(&order->names, c->name, &at) && !dg_slice_is(seen, "works")) return false;
+    return dg_catalog_runs(ps->engine, c, &ps->key);
+}
+
+static void add_cautions(struct dg_proposals *ps, const struct dg_cat_order *order, const struct dg_cat_choice *c,
+                         struct dg_proposal *p) {
+    struct dg_judge *j = ps->j;
+    const struct dg_cat_bad *b;
+    for (uint32_t i = 0; (b = dg_catalog_bad(ps->engine, c, &ps->key, i)); i++) {
+        if (dg_slice_is(b->kind, "garbage"))
+            dg_judge_add_text(
+                j, &p->cautions,
+                dg_judge_say(j, "check the output (diagnose smoke): %.*s (%.*s)", DG_FMT(b->what), DG_FMT(b->source)));
+        else
+            dg_judge_add_text(
+                j, &p->cautions,
+                dg_judge_say(j, "%.*s: %.*s (%.*s)", DG_FMT(b->kind), DG_FMT(b->what), DG_FMT(b->source)));
+    }
+    for (uint32_t i = 0; order && i < order->with.n; i++)
+        dg_judge_add_text(j, &p->cautions, dg_judge_say(j, "with %.*s", DG_FMT(order->with.v[i])));
+    for (uint32_t i = 0; i < c->needs.n; i++)
+        dg_judge_add_text(j, &p->cautions, dg_judge_say(j, "needs %.*s", DG_FMT(c->needs.v[i])));
+    if (c->weight_shuffle)
+        dg_judge_add_text(j, &p->cautions, DG_S("rearranges the weights after loading: more GPU memory for a while"));
+}
+
+/* "--flag value", "--flag" for a switch, VAR=value where the axis is an environment variable. */
+static void spell(struct dg_judge *j, const struct dg_cat_spelling *s, struct dg_slice value, struct dg_proposal *p) {
+    if (s->flag.len && dg_slice_is(value, "true")) {
+        dg_judge_add_text(j, &p->flags, s->flag);
+        p->action = dg_judge_say(j, "Add %.*s", DG_FMT(s->flag));
+    } else if (s->flag.len && dg_slice_is(value, "false")) {
+        p->action = dg_judge_say(j, "Leave %.*s out", DG_FMT(s->flag));
+    } else if (s->flag.len) {
+        dg_judge_add_text(j, &p->flags, dg_judge_say(j, "%.*s %.*s", DG_FMT(s->flag), DG_FMT(value)));
+        p->action = dg_judge_say(j, "Take %.*s %.*s", DG_FMT(s->flag), DG_FMT(value));
+    } else {
+        struct dg_set set = {s->env, value};
+        DG_LIST_ADD(j, p->environment, p->n_environment, set);
+        p->action = dg_judge_say(j, "Set %.*s=%.*s", DG_FMT(s->env), DG_FMT(value));
+    }
+}
+
+static struct dg_slice reason_for(struct dg_proposals *ps, const struct dg_cat_axis *axis,
+                                  const struct dg_cat_choice *c, struct dg_slice *ret_evidence) {
+    double age = 0;
+    struct dg_judge *j = ps->j;
+    *ret_evidence = c->evidence;
+    if (dg_slice_is(dg_history_of(ps, axis->name, c->name, &age), "works")) {
+        *ret_evidence = DG_S("verified-here");
+        return dg_judge_say(j, "it worked here %.0f days ago", age);
+    }
+    struct dg_slice quant = dg_catalog_quant(ps->engine, ps->key.quant);
+    if (!dg_cc_known(ps->key.cc))
+        return dg_judge_say(j, "the catalog knows nothing against it (%.*s)", DG_FMT(c->build));
+    return dg_judge_say(j, "it runs on %u.%u%s%.*s (kernels: %.*s)", ps->key.cc.major, ps->key.cc.minor,
+                        ps->key.quant.len ? " with " : "",
+                        DG_FMT(ps->key.quant.len ? quant : (struct dg_slice){NULL, 0}), DG_FMT(c->build));
+}
+
+void dg_axis_expand(struct dg_proposals *ps, const struct dg_action *a) {
+    struct dg_judge *j = ps->j;
+    struct dg_scope scope = {.d = j->d, .finding = ps->finding};
+    const struct dg_attempt *t = &j->d->attempt;
+    const struct dg_cat_axis *axis = ps->engine ? dg_catalog_axis(ps->engine, a->propose) : NULL;
+    if (!axis || !dg_fors_admit(&a->fors, t->engine, t->engine_version) || !dg_conds_hold(&scope, &a->when)) return;
+    const struct dg_cat_spelling *s = dg_catalog_spelling(axis, t->engine_version);
+    const struct dg_cat_order *order = dg_catalog_order(ps->engine, axis, &ps->key);
+    struct option *v = dg_judge_alloc(j, (axis->n_choices + 1) * sizeof(*v));
+    uint32_t n = 0;
+    for (uint32_t i = 0; s && v && i < axis->n_choices; i++)
+        if (candidate(ps, axis, order, &axis->choices[i]))
+            v[n++] = (struct option){&axis->choices[i], merit_of(ps, axis, order, &axis->choices[i])};
+    if (n) qsort(v, n, sizeof(*v), by_merit);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct dg_cat_choice *c = v[i].choice;
+        struct dg_proposal p = {.kind = DG_S("backend"), .axis = axis->name, .value = c->name, .scope = DG_S("launch")};
+        spell(j, s, c->name, &p);
+        p.reason = reason_for(ps, axis, c, &p.evidence);
+        add_cautions(ps, order, c, &p);
+        dg_proposal_add(ps, p);
+    }
+}
