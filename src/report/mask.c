@@ -1,0 +1,245 @@
+/* Finding secrets and private names in text. One pass from the left; a finder looks at each place where a word starts
+ * and says how far the part to hide reaches. Hiding too much costs a reader a guess, hiding too little costs a key: in
+ * doubt, hide. */
+#include "report/report.h"
+#include "report/mask.h"
+#include "base/mem.h"
+#include <ctype.h>
+#include <xxhash.h>
+
+enum { KEY_MAX = 64 };
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '-'; }
+static bool is_token(char c) { return is_word(c) || c == '.' || c == '+' || c == '/' || c == '=' || c == '~'; }
+
+static char at_or_nul(struct dg_slice s, size_t at) { return at < s.len ? s.ptr[at] : '\0'; }
+
+size_t dg_mask_word_end(struct dg_slice s, size_t at) {
+    while (at < s.len && is_word(s.ptr[at])) at++;
+    return at;
+}
+
+/* The n of "\n" before a word in escaped text is no part of it. */
+static bool word_starts(struct dg_slice s, size_t at) {
+    if (!is_word(s.ptr[at])) return false;
+    if (!at || !is_word(s.ptr[at - 1])) return true;
+    return at >= 2 && s.ptr[at - 2] == '\\' && strchr("nrt", s.ptr[at - 1]);
+}
+
+/* Length of a mask that stands here already, or 0. */
+static size_t mask_at(struct dg_slice s, size_t at) {
+    static const char *const kinds[] = {"<secret:", "<host:", "<address:", "<user:"};
+    struct dg_slice here = dg_slice_from(s, at);
+    for (size_t i = 0; i < DG_COUNT(kinds); i++) {
+        size_t n = strlen(kinds[i]);
+        if (dg_slice_starts(here, dg_cstr(kinds[i])) && here.len >= n + 5 && here.ptr[n + 4] == '>') return n + 5;
+    }
+    return dg_slice_starts(here, DG_S("<prompt>")) ? strlen("<prompt>") : 0;
+}
+
+static void add_mask(struct dg_buf *out, const char *kind, struct dg_slice hidden) {
+    if (!strcmp(kind, "prompt"))
+        dg_buf_adds(out, "<prompt>");
+    else
+        dg_buf_addf(out, "<%s:%04x>", kind, (unsigned)(XXH3_64bits(hidden.ptr, hidden.len) & 0xffff));
+}
+
+int dg_mask_with(struct dg_buf *out, struct dg_slice s, dg_mask_finder *find, const void *ctx) {
+    size_t kept = 0;
+    for (size_t at = 0; at < s.len;) {
+        struct dg_mask_hit hit;
+        size_t masked = s.ptr[at] == '<' ? mask_at(s, at) : 0;
+        if (masked) {
+            at += masked;
+        } else if ((word_starts(s, at) || s.ptr[at] == '/') && find(ctx, s, at, &hit)) {
+            dg_buf_add(out, s.ptr + kept, hit.from - kept);
+            add_mask(out, hit.kind, dg_slice(s.ptr + hit.from, hit.to - hit.from));
+            at = kept = hit.to;
+        } else {
+            at++;
+        }
+    }
+    return dg_buf_add(out, s.ptr + kept, s.len - kept);
+}
+
+/* Lower case, dashes as underscores, those in front dropped. false: too long for a key. */
+static bool key_of(struct dg_slice word, char ret[KEY_MAX]) {
+    while (word.len && *word.ptr == '-') word = dg_slice_from(word, 1);
+    if (!word.len || word.len >= KEY_MAX) return false;
+    for (size_t i = 0; i < word.len; i++) ret[i] = word.ptr[i] == '-' ? '_' : (char)tolower((unsigned char)word.ptr[i]);
+    ret[word.len] = '\0';
+    return true;
+}
+
+bool dg_mask_key_is(struct dg_slice word, const char *const *names, size_t n) {
+    char key[KEY_MAX];
+    if (!key_of(word, key)) return false;
+    size_t len = strlen(key);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = names[i];
+        bool whole = *name == '=';
+        if (whole) name++;
+        size_t m = strlen(name);
+        if (len >= m && !strcmp(key + len - m, name) && (len == m || (!whole && key[len - m - 1] == '_'))) return true;
+    }
+    return false;
+}
+
+static size_t skip(struct dg_slice s, size_t at, const char *set) {
+    while (at < s.len && s.ptr[at] && strchr(set, s.ptr[at])) at++;
+    return at;
+}
+
+bool dg_mask_value(struct dg_slice s, size_t at, bool option, struct dg_mask_value *ret) {
+    size_t sep = skip(s, at, "\\'\"");
+    if (option && (at_or_nul(s, sep) == ',' || at_or_nul(s, sep) == ' ')) {
+        sep = skip(s, sep, ", ");
+    } else {
+        sep = skip(s, sep, " ");
+        if (at_or_nul(s, sep) != '=' && at_or_nul(s, sep) != ':') return false;
+        sep = skip(s, sep + 1, " ");
+    }
+    size_t from = skip(s, sep, "\\");
+    char open = at_or_nul(s, from);
+    *ret =
+        (struct dg_mask_value){.from = from, .quoted = open == '\'' || open == '"', .list = open == '[' || open == '{'};
+    if (!open) return false;
+    if (ret->quoted) {
+        ret->from = from + 1;
+        size_t to = ret->from;
+        bool escaped = from > sep; /* \"…\" ends at the next \", "…" at a quote without one */
+        while (to < s.len && (s.ptr[to] != open || (s.ptr[to - 1] == '\\') != escaped)) to++;
+        ret->to = to - (escaped && to < s.len && to > ret->from);
+    } else if (ret->list) {
+        size_t to = from;
+        while (to < s.len && s.ptr[to] != (open == '[' ? ']' : '}')) to++;
+        ret->to = to + (to < s.len);
+    } else {
+        size_t to = from;
+        while (to < s.len && !isspace((unsigned char)s.ptr[to]) && !strchr(",;()[]{}&'\"<>|\\", s.ptr[to])) to++;
+        ret->to = to;
+    }
+    return ret->to > ret->from;
+}
+
+/* Prefixes of keys that services issue; what follows has at least `min` characters. */
+static const struct {
+    const char *prefix;
+    size_t min;
+} TOKENS[] = {{"hf_", 16},   {"sk-", 16},    {"ghp_", 20},        {"gho_", 20},   {"ghs_", 20},
+              {"ghu_", 20},  {"ghr_", 20},   {"github_pat_", 20}, {"glpat-", 16}, {"xoxb-", 10},
+              {"xoxp-", 10}, {"nvapi-", 20}, {"AIza", 30},        {"AKIA", 16},   {"ASIA", 16}};
+
+static bool is_issued(struct dg_slice word) {
+    for (size_t i = 0; i < DG_COUNT(TOKENS); i++) {
+        size_t n = strlen(TOKENS[i].prefix);
+        if (dg_slice_starts(word, dg_cstr(TOKENS[i].prefix)) && word.len >= n + TOKENS[i].min) return true;
+    }
+    return false;
+}
+
+/* header.payload.signature, each base64url; a JSON object starts with eyJ. */
+static size_t jwt_end(struct dg_slice s, size_t at) {
+    if (!dg_slice_starts(dg_slice_from(s, at), DG_S("eyJ"))) return 0;
+    size_t end = at;
+    int dots = 0;
+    while (end < s.len && (is_word(s.ptr[end]) || s.ptr[end] == '.')) dots += s.ptr[end++] == '.';
+    return dots >= 2 && end - at >= 30 ? end : 0;
+}
+
+static size_t private_key_end(struct dg_slice s, size_t at) {
+    struct dg_slice here = dg_slice_from(s, at);
+    if (!dg_slice_starts(here, DG_S("-----BEGIN ")) || dg_slice_find(dg_slice_upto(here, 64), DG_S("PRIVATE KEY")) < 0)
+        return 0;
+    ptrdiff_t end = dg_slice_find(here, DG_S("-----END "));
+    if (end < 0) return s.len;
+    ptrdiff_t close = dg_slice_find(dg_slice_from(here, (size_t)end + 9), DG_S("-----"));
+    return close < 0 ? s.len : at + (size_t)end + 9 + (size_t)close + 5;
+}
+
+/* scheme://user:password@host: the part before the @. */
+static bool in_url(struct dg_slice s, size_t word_end, struct dg_mask_hit *ret) {
+    if (!dg_slice_starts(dg_slice_from(s, word_end), DG_S("://"))) return false;
+    size_t from = word_end + 3, to = from;
+    ptrdiff_t last = -1;
+    for (; to < s.len && !isspace((unsigned char)s.ptr[to]) && !strchr("/?#'\"<>", s.ptr[to]); to++)
+        if (s.ptr[to] == '@') last = (ptrdiff_t)to;
+    if (last <= (ptrdiff_t)from) return false;
+    *ret = (struct dg_mask_hit){from, (size_t)last, "secret"};
+    return true;
+}
+
+/* "Bearer XYZ": words of prose after it are no token. */
+static bool after_scheme(struct dg_slice s, size_t at, size_t word_end, struct dg_mask_hit *ret) {
+    struct dg_slice word = dg_slice(s.ptr + at, word_end - at);
+    if (!dg_slice_is(word, "Bearer") && !dg_slice_is(word, "bearer")) return false;
+    size_t from = skip(s, word_end, " "), to = from, digits = 0;
+    for (; to < s.len && is_token(s.ptr[to]); to++) digits += isdigit((unsigned char)s.ptr[to]) != 0;
+    if (from == word_end || to - from < 8 || (!digits && to - from < 20)) return false;
+    *ret = (struct dg_mask_hit){from, to, "secret"};
+    return true;
+}
+
+/* A value that says "none was given", or the next word of a sentence about the option. */
+static bool is_no_secret(struct dg_slice v, bool quoted) {
+    static const char *const empty[] = {"None", "null", "True", "False", "true", "false", "***", "****", "NULL", "nil"};
+    static const char *const prose[] = {"expected", "is",  "to",       "or",     "and", "must",
+                                        "required", "not", "argument", "was",    "for", "with",
+                                        "missing",  "in",  "invalid",  "option", "if",  "can"};
+    for (size_t i = 0; i < DG_COUNT(empty); i++)
+        if (dg_slice_is(v, empty[i])) return true;
+    for (size_t i = 0; !quoted && i < DG_COUNT(prose); i++)
+        if (dg_slice_is(v, prose[i])) return true;
+    return dg_slice_starts(v, DG_S("<secret:")) || dg_slice_starts(v, DG_S("--"));
+}
+
+static bool has_digit_and_letter(struct dg_slice v) {
+    bool digit = false, letter = false;
+    for (size_t i = 0; i < v.len; i++) {
+        digit |= isdigit((unsigned char)v.ptr[i]) != 0;
+        letter |= isalpha((unsigned char)v.ptr[i]) != 0;
+    }
+    return digit && letter;
+}
+
+static bool after_key(struct dg_slice s, size_t at, size_t word_end, struct dg_mask_hit *ret) {
+    static const char *const keys[] = {"api_key",      "apikey",     "api_keys",      "password",       "pgpassword",
+                                       "passwd",       "passphrase", "secret",        "secret_key",     "access_key",
+                                       "private_key",  "secrets",    "access_token",  "auth_token",     "api_token",
+                                       "hf_token",     "hub_token",  "hf_hub_token",  "refresh_token",  "bearer_token",
+                                       "github_token", "gh_token",   "session_token", "security_token", "credential",
+                                       "signature",    "=sig",       "=pwd",          "=authorization", "wandb_key",
+                                       "access_key_id"};
+    static const char *const token[] = {"=token"};
+    struct dg_slice word = dg_slice(s.ptr + at, word_end - at);
+    bool weak = dg_mask_key_is(word, token, 1);
+    if (!weak && !dg_mask_key_is(word, keys, DG_COUNT(keys))) return false;
+    struct dg_mask_value v;
+    if (!dg_mask_value(s, word_end, dg_slice_starts(word, DG_S("--")), &v)) return false;
+    struct dg_slice value = dg_slice(s.ptr + v.from, v.to - v.from);
+    if (dg_slice_is(value, "Basic") || dg_slice_is(value, "Bearer") ||
+        dg_slice_is(value, "Token")) { /* Authorization: Basic … */
+        v.from = skip(s, v.to, " ");
+        for (v.to = v.from; v.to < s.len && is_token(s.ptr[v.to]);) v.to++;
+        value = dg_slice(s.ptr + v.from, v.to - v.from);
+    }
+    if (!value.len || is_no_secret(value, v.quoted)) return false;
+    if (weak && (value.len < 8 || !has_digit_and_letter(value))) return false; /* "token: 128" is a count */
+    *ret = (struct dg_mask_hit){v.from, v.to, "secret"};
+    return true;
+}
+
+static bool find_secret(const void *ctx, struct dg_slice s, size_t at, struct dg_mask_hit *ret) {
+    (void)ctx;
+    if (s.ptr[at] == '/') return false;
+    size_t word_end = dg_mask_word_end(s, at), end = private_key_end(s, at);
+    if (!end) end = jwt_end(s, at);
+    if (!end && is_issued(dg_slice(s.ptr + at, word_end - at))) end = word_end;
+    if (end) {
+        *ret = (struct dg_mask_hit){at, end, "secret"};
+        return true;
+    }
+    return in_url(s, word_end, ret) || after_scheme(s, at, word_end, ret) || after_key(s, at, word_end, ret);
+}
+
+int dg_mask_secrets(struct dg_buf *out, struct dg_slice s) { return dg_mask_with(out, s, find_secret, NULL); }
