@@ -103,12 +103,12 @@ static struct dg_slice reason_for(struct dg_proposals *ps, const struct dg_cat_a
         *ret_evidence = DG_S("verified-here");
         return dg_judge_say(j, "it worked here %.0f days ago", age);
     }
-    struct dg_slice quant = dg_catalog_quant(ps->engine, ps->key.quant);
+    struct dg_slice quant = {NULL, 0};
+    if (ps->key.quant.len) quant = dg_catalog_quant(ps->engine, ps->key.quant);
     if (!dg_cc_known(ps->key.cc))
         return dg_judge_say(j, "the catalog knows nothing against it (%.*s)", DG_FMT(c->build));
     return dg_judge_say(j, "it runs on %u.%u%s%.*s (kernels: %.*s)", ps->key.cc.major, ps->key.cc.minor,
-                        ps->key.quant.len ? " with " : "",
-                        DG_FMT(ps->key.quant.len ? quant : (struct dg_slice){NULL, 0}), DG_FMT(c->build));
+                        quant.len ? " with " : "", DG_FMT(quant), DG_FMT(c->build));
 }
 
 void dg_axis_expand(struct dg_proposals *ps, const struct dg_action *a) {
