@@ -1,5 +1,5 @@
-/* Matching: blocks in, findings out. One literal pass (libhs) over each block for all rules, PCRE2 only where a literal hit, records
- * built only around hits. engineering.md's engine section is the shape. */
+/* Matching: blocks in, findings out. One literal pass (libhs) over each block for all rules, PCRE2 only where a literal
+ * hit, records built only around hits. engineering.md's engine section is the shape. */
 #ifndef DG_MATCH_H
 #define DG_MATCH_H
 
@@ -7,10 +7,14 @@
 #include "base/mem.h"
 #include "model/finding.h"
 
-/* Compiled literals of a ruleset. Read-only, shared by threads. `db`: a serialized database made for these rules, or {NULL,0}. */
+/* Compiled literals of a ruleset. Read-only, shared by threads. `db`: a serialized database made for these rules, or
+ * {NULL,0}. */
 struct dg_matcher;
 int dg_matcher_new(const struct dg_ruleset *rules, struct dg_slice db, struct dg_matcher **ret, struct dg_err *err);
 void dg_matcher_free(struct dg_matcher *m);
+static inline void dg_matcher_freep(struct dg_matcher **m) { dg_matcher_free(*m); }
+/* Why there is no literal pass (libhs is unusable here: scans are slow), or NULL. Borrowed. */
+const char *dg_matcher_warning(const struct dg_matcher *m);
 /* The literal database in its serialized form (malloced), for packs.bin and the cache. */
 int dg_matcher_serialize(const struct dg_matcher *m, char **ret, size_t *ret_len, struct dg_err *err);
 
@@ -21,16 +25,16 @@ struct dg_match_opts {
     const struct dg_source *(*sources)(void *in, uint32_t *ret_n);
     void *in;
     void (*split)(struct dg_slice line, enum dg_kind kind, struct dg_prefix *ret); /* dg_prefix_parse */
-    unsigned threads; /* 1 or 2 */
-    bool plain;       /* no literal pass: rule by rule, line by line. Same results; for tests */
+    unsigned threads;                                                              /* 1 or 2 */
+    bool plain; /* no literal pass: rule by rule, line by line. Same results; for tests */
 };
 /* Scan everything. 0: *ret lives in `arena`. -DG_E_NOMEM, or what `next` returned. */
-int dg_match_scan(const struct dg_matcher *m, const struct dg_match_opts *opts, struct dg_arena *arena, struct dg_scan **ret,
-                  struct dg_err *err);
+int dg_match_scan(const struct dg_matcher *m, const struct dg_match_opts *opts, struct dg_arena *arena,
+                  struct dg_scan **ret, struct dg_err *err);
 
-/* Does one rule match this text (newline-separated messages, prefixes stripped by `split`)? For `rules test`. Captures of the match are
- * put into `arena`. Returns 1, 0 or -DG_E_NOMEM. Lines are numbered from 1. */
-int dg_match_rule(const struct dg_matcher *m, const struct dg_rule *rule, struct dg_slice text, const struct dg_match_opts *opts,
-                  struct dg_arena *arena, struct dg_finding *ret);
+/* Does one rule match this text (newline-separated messages, prefixes stripped by `split`)? For `rules test`. Captures
+ * of the match are put into `arena`. Returns 1, 0 or -DG_E_NOMEM. Lines are numbered from 1. */
+int dg_match_rule(const struct dg_matcher *m, const struct dg_rule *rule, struct dg_slice text,
+                  const struct dg_match_opts *opts, struct dg_arena *arena, struct dg_finding *ret);
 
 #endif

@@ -34,10 +34,10 @@ static const struct {
            {">=", DG_OP_GE},         {"<", DG_OP_LT},  {">", DG_OP_GT},
            {"not-in", DG_OP_NOT_IN}, {"in", DG_OP_IN}, {"loads-on", DG_OP_LOADS_ON}};
 
-/* Length of the operand at the front: 'quoted', or up to the next space. */
+/* Length of the operand at the front: 'quoted', a [list], or up to the next space. */
 static size_t operand(struct dg_slice s) {
-    if (s.len && (*s.ptr == '\'' || *s.ptr == '"')) {
-        ptrdiff_t end = dg_slice_find_ch(dg_slice_from(s, 1), *s.ptr);
+    if (s.len && strchr("'\"[", *s.ptr)) {
+        ptrdiff_t end = dg_slice_find_ch(dg_slice_from(s, 1), *s.ptr == '[' ? ']' : *s.ptr);
         return end < 0 ? 0 : (size_t)end + 2;
     }
     ptrdiff_t space = dg_slice_find_ch(s, ' ');

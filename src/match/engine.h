@@ -1,0 +1,326 @@
+/* The engine's parts and how they hang together. Private to this folder.
+ *
+ *   literals.c  the literals of all rules and the built-in ones, shortened to windows, as one libhs database
+ *   hits.c      stage 1: a block -> lines that hold literals, in order; pure, any thread
+ *   regex.c     one pattern on one message
+ *   scan.c      blocks through the two stages, on one or two threads
+ *   engine.c    the state of a scan, and what is handed out of it
+ *   lines.c     stage 2: lines with hits, in file order, and the lines of open records
+ *   rules.c     any, all, sequence, not, within
+ *   found.c     findings, launches, epochs, spans of wrappers
+ *   record.c    tracebacks and other fatal records
+ *   opened.c    escaped text inside text */
+#ifndef DG_MATCH_ENGINE_H
+#define DG_MATCH_ENGINE_H
+
+#include "match/match.h"
+#include "base/map.h"
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <hs.h>
+#include <pcre2.h>
+#include <stdatomic.h>
+
+#define DG_NONE UINT32_MAX
+
+enum limits {
+    HITS_MAX = 32768,       /* hits of one pass; then the rest of the block gets a pass of its own */
+    CAPS_MAX = 32,          /* captures of one match */
+    CAPTURE_MAX = 64 << 10, /* bytes of one capture */
+    TEXT_MAX = 2048,        /* bytes of a place's text */
+    TUPLES_MAX = 64,        /* findings of one rule in one launch */
+    FOUND_MAX = 4096,       /* findings of one launch */
+    FATALS_MAX = 32,        /* first and last fatal records that are kept of an epoch, each */
+    TAIL_MAX = 40,          /* last messages of a source */
+    SPANS_MAX = 16,         /* wrappers that are open at once */
+    RECORDS_MAX = 256       /* records that are open at once */
+};
+
+/* What a built-in literal may mean. */
+enum sign { SIGN_NONE, SIGN_TRACEBACK, SIGN_LEVEL, SIGN_EXCEPTION, SIGN_TERMINATE, SIGN_ABORT, SIGN_OTHER };
+
+/* A literal that is sought, of a pattern or built in. Numbered in the order in which the hits of one line are handled.
+ */
+struct needle {
+    struct dg_slice lit;
+    const struct dg_pattern *pattern; /* NULL: built in */
+    const struct dg_rule *rule;
+    enum sign sign;
+    uint32_t window; /* index of the text that libhs seeks; it is a front part of lit */
+};
+struct window {
+    struct dg_slice text;
+    uint32_t first, n; /* its needles: members[first], … */
+};
+
+struct regex { /* a compiled pattern */
+    pcre2_code *code;
+    bool jit;
+    uint32_t n_groups;
+    struct regex_group {
+        uint32_t number;
+        struct dg_slice name;
+        enum dg_cap_type type;
+    } groups[CAPS_MAX];
+};
+
+struct dg_matcher {
+    const struct dg_ruleset *rules;
+    struct needle *needles;
+    uint32_t n_needles;
+    struct window *windows;
+    uint32_t n_windows;
+    uint32_t *members;
+    hs_database_t *db;                /* NULL: plain search */
+    _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
+    char warning[160];
+};
+extern struct regex REGEX_BAD;
+
+/* ---- literals.c */
+bool literals_collect(struct dg_matcher *m);
+uint64_t literals_hash(const struct dg_matcher *m);
+
+/* ---- hits.c */
+struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
+    uint32_t start, end, index, first, n;
+};
+struct hits {
+    struct hit_line *lines; /* room for HITS_MAX */
+    uint32_t *needles;      /* room for max(HITS_MAX, n_needles) */
+    uint32_t n_lines, n_hits;
+    size_t to;           /* searched up to here; less than the block's length: search again from here */
+    uint32_t line_at_to; /* number of the line that begins there */
+};
+struct scanner { /* one thread's means */
+    const struct dg_matcher *m;
+    hs_scratch_t *scratch;
+    uint64_t *seen; /* per needle: the line it was last seen on */
+    uint64_t serial;
+    bool plain;
+};
+int scanner_init(struct scanner *s, const struct dg_matcher *m, bool plain);
+void scanner_release(struct scanner *s);
+int hits_init(struct hits *h, const struct dg_matcher *m);
+void hits_release(struct hits *h);
+/* Search data[from, len); `line` is the number of the line that begins at `from`. */
+void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, struct hits *h);
+size_t count_newlines(const char *p, size_t n);
+
+/* ---- messages and matches */
+struct caps {
+    struct dg_capture v[CAPS_MAX];
+    uint32_t n;
+};
+struct msg { /* one message: a line without its prefix, or one carriage-return part of it */
+    struct dg_slice body;
+    struct dg_prefix pre;
+    bool bol, eol; /* the body's ends are true ends of the message */
+};
+struct line {
+    struct dg_slice text;
+    uint64_t raw, seq;
+    bool bol, eol;
+    bool parts; /* holds carriage returns */
+    bool whole_ready;
+    struct msg whole;
+    const struct dg_rule *inside; /* virtual: the wrapper whose text this is */
+    int depth;                    /* 0: of the file; 1, 2: of opened text */
+    bool harmless;                /* a rule says that this is no failure */
+};
+
+/* A place and its captures, copied. Reuses its memory. */
+struct engine;
+struct kept {
+    struct dg_place place;
+    struct dg_capture *caps;
+    uint32_t n_caps;
+    char *mem;
+    size_t cap;
+};
+bool keep(struct kept *k, const struct dg_place *place, const struct dg_capture *caps, uint32_t n_caps);
+/* The same in the arena, for good. */
+struct dg_place place_in_arena(struct engine *e, const struct kept *k);
+struct dg_capture *caps_in_arena(struct engine *e, const struct kept *k);
+void kept_release(struct kept *k);
+
+/* A running instance of an all or sequence rule: chain[k] holds the places of parts 0..k (sequence), or parts[k] the
+ * latest place of part k (all). */
+struct inst {
+    struct kept *kept; /* sequence: n*(n+1)/2; all: n */
+    uint32_t n_kept;
+    bool *have; /* per chain (sequence) or part (all) */
+    long pid;
+    int rank;
+    uint64_t used; /* seq of its latest hit */
+};
+struct pending { /* a match of an any rule that waits for its `not` window to close */
+    struct kept hit;
+    uint32_t launch, epoch;
+    bool opened;
+    const struct dg_rule *inside;
+};
+struct rule_state {
+    uint64_t last_seq; /* seq + 1 of the line it was last counted on */
+    uint64_t not_seq;  /* seq + 1 of the line a `not` last matched on */
+    double spent;      /* seconds in its regexes */
+    uint64_t tried;
+    uint32_t errors; /* matches that ran into PCRE2's limits */
+    bool off;
+    struct inst *insts;
+    uint32_t n_insts;
+    struct pending *pending;
+    uint32_t n_pending;
+    uint32_t tuples, tuples_launch;
+};
+
+struct record;
+struct found {
+    struct dg_finding f; /* without texts until the end */
+    struct kept first, last, parts[4];
+    uint64_t hash, record; /* record: serial of the open record that holds the first hit; 0: none */
+    struct found *old;     /* the same tuple in earlier epochs */
+};
+struct fatal {
+    struct dg_fatal f;
+    struct kept at;
+};
+struct fatals { /* of one epoch */
+    struct fatal first[FATALS_MAX], last[FATALS_MAX];
+    uint64_t n;
+};
+struct span {
+    const struct dg_rule *rule;
+    uint64_t from, to; /* seq */
+    long pid;
+    int rank;
+};
+
+struct engine {
+    const struct dg_matcher *m;
+    const struct dg_match_opts *opts;
+    struct dg_arena *arena;
+    struct dg_err *err;
+    const struct dg_rule *only; /* match this rule alone; NULL: all */
+    bool nomem;
+
+    struct scanner scanner; /* for opened text */
+    struct rule_state *rules;
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+
+    /* the source that is read */
+    uint32_t source;
+    enum dg_kind kind;
+    bool in_source;
+    uint64_t seq_base;               /* seq of the block's first line */
+    uint64_t last_raw;               /* raw number of the latest line */
+    uint32_t launch;                 /* open launch, or DG_NONE */
+    bool launch_ended, launch_broke; /* it said its end; a traceback or abort stands in it */
+    uint64_t begin_hash;             /* of the message that opened it */
+    struct dg_place begin;           /* of it: time and line */
+    struct kept pulse;
+    bool trouble; /* an error since the epoch began */
+    uint32_t launch_found;
+    struct span spans[SPANS_MAX];
+    uint32_t n_spans;
+    struct record *records; /* RECORDS_MAX; those in use first */
+    uint32_t n_records;
+    uint64_t record_serial;
+    struct record *record; /* that holds the line at hand, or NULL */
+    struct kept tail[TAIL_MAX];
+    uint64_t n_tail;
+
+    struct {
+        struct dg_launch *v;
+        size_t n, cap;
+    } launches;
+    struct {
+        struct found **v;
+        size_t n, cap;
+    } found;
+    uint32_t *table; /* open addressing: index into found + 1 */
+    size_t table_size;
+    struct fatals *now, *before; /* of this epoch and the one before */
+    struct {
+        struct fatal *v;
+        size_t n, cap;
+    } fatals;
+    struct {
+        struct dg_tail *v;
+        size_t n, cap;
+    } tails;
+    struct {
+        struct dg_limit_hit *v;
+        size_t n, cap;
+    } limits;
+    uint64_t dropped;
+};
+
+/* ---- regex.c */
+/* Does the pattern match the line? Fills the message it matched in and its captures (texts point into the line). */
+bool pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, struct msg *msg, struct caps *caps);
+const struct msg *line_whole(struct engine *e, struct line *line);
+void regex_free(struct regex *r);
+
+/* ---- engine.c */
+int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_match_opts *opts, struct dg_arena *arena);
+void engine_release(struct engine *e);
+int engine_finish(struct engine *e, struct dg_scan **ret);
+
+/* ---- lines.c */
+void engine_begin_source(struct engine *e, uint32_t source, enum dg_kind kind);
+void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h);
+void engine_end_source(struct engine *e);
+void line_hits(struct engine *e, struct line *line, const uint32_t *needles, uint32_t n);
+
+/* ---- rules.c */
+struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);
+bool same_process(long pid_a, int rank_a, long pid_b, int rank_b);
+/* The pattern matched on this line: advance its rule. */
+void rule_hit(struct engine *e, const struct dg_pattern *p, const struct line *line, const struct msg *msg,
+              const struct caps *caps);
+void rules_flush(struct engine *e); /* the source ends: what waits is decided */
+void rule_state_release(struct rule_state *s);
+
+/* ---- found.c */
+struct hit { /* a whole match of a rule */
+    const struct dg_rule *rule;
+    const struct dg_place *place;
+    const struct caps *caps;
+    const struct kept *parts; /* places of all/sequence, or NULL */
+    uint32_t n_parts;
+    struct record *record; /* that holds the line, or NULL */
+    uint32_t launch, epoch;
+    bool opened;                  /* found in opened text */
+    const struct dg_rule *inside; /* the wrapper it was opened from, or NULL */
+};
+void found_add(struct engine *e, const struct hit *hit);
+void launch_open(struct engine *e, uint64_t raw, double time);
+void launch_close(struct engine *e);
+void launch_begin(struct engine *e, const struct dg_place *place);
+void launch_pulse(struct engine *e, const struct dg_place *place);
+uint32_t launch_epoch(const struct engine *e);
+void span_open(struct engine *e, const struct dg_rule *rule, const struct dg_place *place);
+void span_close(struct engine *e, const struct dg_rule *rule, const struct dg_place *place);
+void found_free(struct found *f);
+
+/* ---- record.c */
+/* Give the line to the open records, or open one (`head`: SIGN_TRACEBACK, SIGN_TERMINATE). The record that holds it, or
+ * NULL. */
+struct record *record_feed(struct engine *e, struct line *line, enum sign head);
+struct record *record_nth(const struct engine *e, uint32_t i);
+void record_holds(struct record *r, struct found *f);
+void record_harmless(struct record *r);
+uint64_t record_line(const struct record *r);
+void records_close(struct engine *e);
+void record_free(struct record *r);
+/* A line that looks fatal by itself. */
+bool fatal_line(struct engine *e, struct line *line, enum sign sign);
+void fatals_turn(struct engine *e);  /* a new epoch begins */
+void fatals_flush(struct engine *e); /* the launch or source ends */
+
+/* ---- opened.c */
+struct dg_slice unescape(struct dg_slice text, enum dg_opens_as as, struct dg_buf *out);
+
+#endif

@@ -1,0 +1,172 @@
+/* Stage 1: which lines of a block hold which literals. */
+#include "match/engine.h"
+
+int scanner_init(struct scanner *s, const struct dg_matcher *m, bool plain) {
+    *s = (struct scanner){.m = m, .plain = plain || !m->db};
+    s->seen = dg_calloc(m->n_needles, sizeof(*s->seen));
+    if (!s->seen || (!s->plain && hs_alloc_scratch(m->db, &s->scratch) != HS_SUCCESS)) return -DG_E_NOMEM;
+    return 0;
+}
+
+void scanner_release(struct scanner *s) {
+    free(s->seen);
+    hs_free_scratch(s->scratch);
+    *s = (struct scanner){0};
+}
+
+static size_t room(const struct dg_matcher *m) { return m->n_needles > HITS_MAX ? m->n_needles : HITS_MAX; }
+
+int hits_init(struct hits *h, const struct dg_matcher *m) {
+    *h = (struct hits){.lines = dg_malloc(HITS_MAX * sizeof(*h->lines)),
+                       .needles = dg_malloc(room(m) * sizeof(*h->needles))};
+    return h->lines && h->needles ? 0 : -DG_E_NOMEM;
+}
+
+void hits_release(struct hits *h) {
+    free(h->lines);
+    free(h->needles);
+    *h = (struct hits){0};
+}
+
+/* Newlines in [p, p+n). The inner loop is one that compilers turn into vector instructions. */
+size_t count_newlines(const char *p, size_t n) {
+    typedef unsigned char v16 __attribute__((vector_size(16)));
+    size_t total = 0;
+    while (n >= 16) {
+        size_t chunks = n / 16 < 255 ? n / 16 : 255;
+        v16 sums = {0};
+        for (size_t i = 0; i < chunks; i++) {
+            v16 x;
+            memcpy(&x, p + 16 * i, 16);
+            sums -= (v16)(x == '\n');
+        }
+        for (int i = 0; i < 16; i++) total += sums[i];
+        p += 16 * chunks;
+        n -= 16 * chunks;
+    }
+    while (n--) total += *p++ == '\n';
+    return total;
+}
+
+struct pass {
+    struct scanner *s;
+    struct hits *h;
+    const char *data; /* of the block */
+    size_t len, from;
+    size_t room;
+    size_t counted; /* newlines before here are in `line` */
+    uint32_t line;
+    bool cut;
+};
+
+/* Close the line at hand: its needles in their order. */
+static void sort_line(struct hits *h) {
+    if (!h->n_lines) return;
+    struct hit_line *l = &h->lines[h->n_lines - 1];
+    uint32_t *v = h->needles + l->first;
+    l->n = h->n_hits - l->first;
+    for (uint32_t i = 1; i < l->n; i++)
+        for (uint32_t k = i, x = v[i]; k && v[k - 1] > x; k--) {
+            v[k] = v[k - 1];
+            v[k - 1] = x;
+        }
+}
+
+/* Make the line around `at` the one at hand; a hit inside the last line changes nothing. */
+static bool enter_line(struct pass *p, size_t at) {
+    struct hits *h = p->h;
+    size_t floor = h->n_lines ? h->lines[h->n_lines - 1].end : p->from;
+    if (h->n_lines && at <= floor) return true;
+    sort_line(h);
+    if (h->n_lines == HITS_MAX) return false;
+    const char *nl = memrchr(p->data + floor, '\n', at - floor);
+    size_t start = nl ? (size_t)(nl - p->data) + 1 : floor;
+    nl = memchr(p->data + at, '\n', p->len - at);
+    size_t end = nl ? (size_t)(nl - p->data) : p->len;
+    p->line += (uint32_t)count_newlines(p->data + p->counted, start - p->counted);
+    p->counted = start;
+    p->s->serial++;
+    h->lines[h->n_lines++] =
+        (struct hit_line){.start = (uint32_t)start, .end = (uint32_t)end, .index = p->line, .first = h->n_hits};
+    return true;
+}
+
+static bool add_hit(struct pass *p, uint32_t needle) {
+    if (p->s->seen[needle] == p->s->serial) return true;
+    if (p->h->n_hits == p->room) return false;
+    p->s->seen[needle] = p->s->serial;
+    p->h->needles[p->h->n_hits++] = needle;
+    return true;
+}
+
+/* Give the last, unfinished line back: the next pass begins with it. */
+static void cut(struct pass *p) {
+    struct hits *h = p->h;
+    if (h->n_hits == p->room && h->n_lines > 1) {
+        struct hit_line *l = &h->lines[--h->n_lines];
+        h->n_hits = l->first;
+        h->to = l->start;
+        h->line_at_to = l->index;
+    } else { /* no room for another line */
+        h->to = h->lines[h->n_lines - 1].end + 1;
+        h->line_at_to = h->lines[h->n_lines - 1].index + 1;
+    }
+    p->cut = true;
+}
+
+/* The window ends at `to`: whole literals are confirmed here. */
+static int on_window(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *ctx) {
+    struct pass *p = ctx;
+    const struct dg_matcher *m = p->s->m;
+    (void)from, (void)flags;
+    if (id >= m->n_windows) return 0; /* the dummy */
+    const struct window *w = &m->windows[id];
+    size_t end = p->from + (size_t)to, start = end - w->text.len;
+    if (!enter_line(p, end)) return cut(p), 1;
+    size_t line_end = p->h->lines[p->h->n_lines - 1].end;
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct dg_slice lit = m->needles[m->members[w->first + i]].lit;
+        if (lit.len > w->text.len &&
+            (start + lit.len > line_end || memcmp(p->data + end, lit.ptr + w->text.len, lit.len - w->text.len)))
+            continue;
+        if (!add_hit(p, m->members[w->first + i])) return cut(p), 1;
+    }
+    return 0;
+}
+
+static void plain_line(struct pass *p, size_t start, size_t end) {
+    const struct dg_matcher *m = p->s->m;
+    for (uint32_t i = 0; i < m->n_needles && !p->cut; i++)
+        if (memmem(p->data + start, end - start, m->needles[i].lit.ptr, m->needles[i].lit.len) &&
+            (!enter_line(p, end) || !add_hit(p, i)))
+            cut(p);
+}
+
+static void plain_pass(struct pass *p) {
+    for (size_t at = p->from, end; at < p->len && !p->cut; at = end + 1) {
+        const char *nl = memchr(p->data + at, '\n', p->len - at);
+        end = nl ? (size_t)(nl - p->data) : p->len;
+        plain_line(p, at, end);
+    }
+}
+
+void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, struct hits *h) {
+    struct pass p = {
+        .s = s, .h = h, .data = data, .len = len, .from = from, .room = room(s->m), .counted = from, .line = line};
+    h->n_lines = h->n_hits = 0;
+    h->to = len;
+    s->serial++;
+    if (s->plain) {
+        plain_pass(&p);
+    } else {
+        hs_error_t r = hs_scan(s->m->db, data + from, (unsigned)(len - from), 0, s->scratch, on_window, &p);
+        if (r != HS_SUCCESS && r != HS_SCAN_TERMINATED) { /* never seen; the slow way still answers */
+            s->plain = true;
+            hits_find(s, data, len, from, line, h);
+            return;
+        }
+    }
+    if (p.cut) return;
+    sort_line(h);
+    h->line_at_to = p.line + (uint32_t)count_newlines(data + p.counted, len - p.counted);
+}

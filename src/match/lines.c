@@ -1,0 +1,263 @@
+/* Stage 2: lines that hold literals, in file order, and between them the lines of records that are open. */
+#include "match/engine.h"
+#include "base/timex.h"
+
+enum { DEPTH_MAX = 2, OPENED_MAX = 256 << 10 };
+
+/* ---- copies */
+
+void kept_release(struct kept *k) {
+    free(k->mem);
+    *k = (struct kept){0};
+}
+
+static size_t cut_utf8(struct dg_slice s, size_t n) {
+    while (n && ((unsigned char)s.ptr[n] & 0xc0) == 0x80) n--;
+    return n;
+}
+
+static struct dg_slice put(char **at, struct dg_slice s) {
+    struct dg_slice r = {*at, s.len};
+    if (s.len) memcpy(*at, s.ptr, s.len);
+    (*at)[s.len] = '\0';
+    *at += s.len + 1;
+    return r;
+}
+
+static const char ELLIPSIS[] = "\xe2\x80\xa6";
+
+bool keep(struct kept *k, const struct dg_place *place, const struct dg_capture *caps, uint32_t n_caps) {
+    bool cut = place->text.len > TEXT_MAX;
+    struct dg_slice text = cut ? dg_slice_upto(place->text, cut_utf8(place->text, TEXT_MAX - 3)) : place->text;
+    size_t need = n_caps * sizeof(*caps) + text.len + sizeof(ELLIPSIS) + place->label.len + 2;
+    for (uint32_t i = 0; i < n_caps; i++) need += caps[i].text.len + 1;
+    if (need > k->cap) {
+        char *mem = dg_malloc(need);
+        if (!mem) return false;
+        free(k->mem);
+        k->mem = mem;
+        k->cap = need;
+    }
+    k->caps = (struct dg_capture *)(void *)k->mem;
+    k->n_caps = n_caps;
+    k->place = *place;
+    char *at = k->mem + n_caps * sizeof(*caps);
+    k->place.text = put(&at, text);
+    if (cut) {
+        memcpy(at - 1, ELLIPSIS, sizeof(ELLIPSIS));
+        at += sizeof(ELLIPSIS) - 1;
+        k->place.text.len += sizeof(ELLIPSIS) - 1;
+    }
+    k->place.label = put(&at, place->label);
+    for (uint32_t i = 0; i < n_caps; i++)
+        k->caps[i] = (struct dg_capture){caps[i].name, put(&at, caps[i].text), caps[i].type};
+    return true;
+}
+
+struct dg_place place_in_arena(struct engine *e, const struct kept *k) {
+    struct dg_place p = k->place;
+    p.text = dg_arena_dup(e->arena, p.text);
+    p.label = dg_arena_dup(e->arena, p.label);
+    if (!p.text.ptr || !p.label.ptr) e->nomem = true;
+    return p;
+}
+
+struct dg_capture *caps_in_arena(struct engine *e, const struct kept *k) {
+    struct dg_capture *v = dg_arena_alloc(e->arena, k->n_caps * sizeof(*v));
+    for (uint32_t i = 0; v && i < k->n_caps; i++) {
+        v[i] = k->caps[i];
+        v[i].text = dg_arena_dup(e->arena, v[i].text);
+        if (!v[i].text.ptr) e->nomem = true;
+    }
+    if (!v) e->nomem = true;
+    return v;
+}
+
+struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg) {
+    double time = msg->pre.boot_clock ? DG_TIME_NONE : msg->pre.time;
+    if (e->launch != DG_NONE && dg_time_known(time)) {
+        struct dg_launch *l = &e->launches.v[e->launch];
+        if (!dg_time_known(l->first_time)) l->first_time = time;
+        l->last_time = time;
+    }
+    return (struct dg_place){.source = e->source,
+                             .line = line->raw,
+                             .end_line = line->raw,
+                             .seq = line->seq,
+                             .time = time,
+                             .boot = msg->pre.boot_clock ? msg->pre.time : DG_TIME_NONE,
+                             .rank = msg->pre.rank,
+                             .pid = msg->pre.pid,
+                             .label = msg->pre.label,
+                             .text = msg->body};
+}
+
+/* ---- one line */
+
+static void open_text(struct engine *e, const struct dg_rule *rule, const struct line *outer, struct dg_slice text);
+
+static void try_needle(struct engine *e, const struct needle *n, struct line *line) {
+    const struct dg_rule *rule = n->rule;
+    struct rule_state *s = &e->rules[n->pattern->rule];
+    if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
+    if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
+    struct msg msg;
+    struct caps caps;
+    if (!pattern_match(e, n->pattern, line, &msg, &caps)) return;
+    if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
+        line->harmless = true;
+    rule_hit(e, n->pattern, line, &msg, &caps);
+    if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
+    for (uint32_t i = 0; i < caps.n; i++)
+        if (dg_slice_eq(caps.v[i].name, rule->opens_capture)) open_text(e, rule, line, caps.v[i].text);
+}
+
+/* The needles of one line, in their order; those of rules first. */
+void line_hits(struct engine *e, struct line *line, const uint32_t *needles, uint32_t n) {
+    enum sign head = SIGN_NONE;
+    line->parts = memchr(line->text.ptr, '\r', line->text.len ? line->text.len - 1 : 0) != NULL;
+    for (uint32_t i = n; i-- > 0 && !e->m->needles[needles[i]].pattern;) {
+        enum sign sign = e->m->needles[needles[i]].sign;
+        if (sign == SIGN_TRACEBACK || sign == SIGN_TERMINATE) head = sign;
+    }
+    bool read = !e->only && e->kind != DG_KIND_KERNEL && e->kind != DG_KIND_ENVIRONMENT;
+    e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
+    uint32_t i = 0;
+    for (; i < n && e->m->needles[needles[i]].pattern; i++) try_needle(e, &e->m->needles[needles[i]], line);
+    for (; i < n && read && !e->record && !line->harmless; i++)
+        if (fatal_line(e, line, e->m->needles[needles[i]].sign)) break;
+    e->record = NULL;
+}
+
+/* Text that a wrapper carries is matched again, line by line, at the wrapper's place. */
+static void open_text(struct engine *e, const struct dg_rule *rule, const struct line *outer, struct dg_slice text) {
+    static const char PAD[DG_BLOCK_TAIL];
+    _cleanup_(dg_buf_release) struct dg_buf buf = DG_BUF_INIT(OPENED_MAX), plain = DG_BUF_INIT(OPENED_MAX);
+    struct dg_slice inner = unescape(text, rule->opens, &buf);
+    struct record *record = e->record;
+    struct hits hits;
+    if (dg_buf_add_slice(&plain, inner) || dg_buf_add(&plain, PAD, sizeof(PAD))) return;
+    if (hits_init(&hits, e->m)) {
+        e->nomem = true;
+        hits_release(&hits);
+        return;
+    }
+    hits_find(&e->scanner, plain.ptr, inner.len, 0, 0, &hits);
+    for (uint32_t i = 0; i < hits.n_lines; i++) {
+        const struct hit_line *h = &hits.lines[i];
+        struct line line = {.text = dg_slice(plain.ptr + h->start, h->end - h->start),
+                            .raw = outer->raw,
+                            .seq = outer->seq,
+                            .bol = true,
+                            .eol = true,
+                            .inside = rule,
+                            .depth = outer->depth + 1};
+        line_hits(e, &line, hits.needles + h->first, h->n);
+    }
+    hits_release(&hits);
+    e->record = record;
+}
+
+/* ---- one block */
+
+struct cursor { /* the next line that was not looked at */
+    size_t at;
+    uint32_t index;
+};
+
+static struct line line_of(struct engine *e, const struct dg_block *b, size_t start, size_t end, uint32_t index) {
+    struct line line = {.text = dg_slice(b->data + start, end - start),
+                        .raw = b->line_map ? b->line_map[index] : b->first_line + index,
+                        .seq = e->seq_base + index,
+                        .bol = index || !b->continues,
+                        .eol = end < b->len || !b->more};
+    e->last_raw = line.raw;
+    return line;
+}
+
+/* Feed the lines before byte `to` to the open records, as long as there are any. */
+static void walk(struct engine *e, const struct dg_block *b, struct cursor *c, size_t to) {
+    while (e->n_records && c->at < to) {
+        const char *nl = memchr(b->data + c->at, '\n', b->len - c->at);
+        size_t end = nl ? (size_t)(nl - b->data) : b->len;
+        struct line line = line_of(e, b, c->at, end, c->index);
+        record_feed(e, &line, SIGN_NONE);
+        c->at = end + 1;
+        c->index++;
+    }
+}
+
+static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
+    size_t start[TAIL_MAX + 1], end = b->len;
+    uint32_t n = 0;
+    if (end && b->data[end - 1] == '\n') end--;
+    start[0] = end + 1;
+    while (n < TAIL_MAX && n < lines) {
+        const char *nl = start[n] > 1 ? memrchr(b->data, '\n', start[n] - 1) : NULL;
+        start[++n] = nl ? (size_t)(nl - b->data) + 1 : 0;
+        if (!nl) break;
+    }
+    for (uint32_t i = n; i > 0; i--) {
+        struct line line = line_of(e, b, start[i], start[i - 1] - 1, lines - i);
+        const struct msg *m = line_whole(e, &line);
+        struct dg_place place = place_of(e, &line, m);
+        if (!dg_slice_trim(m->body).len) continue;
+        if (!keep(&e->tail[e->n_tail++ % TAIL_MAX], &place, NULL, 0)) e->nomem = true;
+    }
+}
+
+void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h) {
+    struct cursor c = {0};
+    for (;;) {
+        for (uint32_t i = 0; i < h->n_lines; i++) {
+            const struct hit_line *l = &h->lines[i];
+            if (e->n_records) {
+                walk(e, b, &c, l->start);
+            }
+            struct line line = line_of(e, b, l->start, l->end, l->index);
+            line_hits(e, &line, h->needles + l->first, l->n);
+            c = (struct cursor){l->end + 1, l->index + 1};
+        }
+        if (h->to >= b->len) break;
+        hits_find(s, b->data, b->len, h->to, h->line_at_to, h);
+    }
+    walk(e, b, &c, b->len);
+    bool open = b->len && b->data[b->len - 1] != '\n';
+    uint32_t lines = h->line_at_to + open;
+    tail(e, b, lines);
+    e->seq_base += open && b->more ? lines - 1 : lines;
+}
+
+/* ---- sources */
+
+static bool has_launches(enum dg_kind kind) { return kind == DG_KIND_SERVER || kind == DG_KIND_UNKNOWN; }
+
+void engine_begin_source(struct engine *e, uint32_t source, enum dg_kind kind) {
+    e->source = source;
+    e->kind = kind;
+    e->in_source = true;
+    e->last_raw = 1;
+    e->n_tail = 0;
+    e->launch = DG_NONE;
+    e->launch_found = 0;
+    if (has_launches(kind) && !e->only) launch_open(e, 1, DG_TIME_NONE);
+}
+
+static void keep_tail(struct engine *e) {
+    struct dg_tail t = {.n = (uint32_t)(e->n_tail < TAIL_MAX ? e->n_tail : TAIL_MAX)};
+    t.v = dg_arena_alloc(e->arena, t.n * sizeof(*t.v));
+    for (uint32_t i = 0; t.v && i < t.n; i++) t.v[i] = place_in_arena(e, &e->tail[(e->n_tail - t.n + i) % TAIL_MAX]);
+    while (t.v && e->tails.n < e->source) /* sources without a line */
+        if (!DG_VEC_PUSH(&e->tails, (struct dg_tail){0}, UINT32_MAX)) break;
+    if (!t.v || !DG_VEC_PUSH(&e->tails, t, UINT32_MAX)) e->nomem = true;
+}
+
+void engine_end_source(struct engine *e) {
+    if (!e->in_source) return;
+    e->in_source = false;
+    rules_flush(e);
+    records_close(e);
+    if (e->launch != DG_NONE) e->launches.v[e->launch].last_line = e->last_raw;
+    launch_close(e);
+    keep_tail(e);
+}

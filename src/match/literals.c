@@ -1,0 +1,97 @@
+/* The literals of a rule set: which texts are sought, as windows that libhs is fast with, and back to the patterns. */
+#include "match/engine.h"
+#include <stdio.h>
+#include <xxhash.h>
+
+/* Texts that look fatal whether or not a rule knows them. */
+static const struct {
+    const char *lit;
+    enum sign sign;
+} BUILT_IN[] = {
+    {"Traceback (most recent call last)", SIGN_TRACEBACK},
+    {"ERROR", SIGN_LEVEL},
+    {"CRITICAL", SIGN_LEVEL},
+    {"FATAL", SIGN_LEVEL},
+    {"Error:", SIGN_EXCEPTION},
+    {"Exception:", SIGN_EXCEPTION},
+    {"terminate called", SIGN_TERMINATE},
+    {"Segmentation fault", SIGN_ABORT},
+    {"core dumped", SIGN_ABORT},
+    {"Fatal Python error", SIGN_ABORT},
+    {"panicked at", SIGN_ABORT},
+    {"Bus error", SIGN_ABORT},
+    {"Illegal instruction", SIGN_ABORT},
+    {"fatal", SIGN_OTHER},
+    {"FAILED:", SIGN_OTHER},
+    {"error:", SIGN_OTHER},
+};
+
+/* Hits of one line are handled in this order: a launch begins before anything is counted in it, `not` is looked at
+ * before what it forbids, a wrapper's end before what follows, signs of service last. */
+static int order_of(const struct needle *n) {
+    if (!n->pattern) return 5;
+    if (n->rule->begins_episode) return 0;
+    if (n->pattern->negative) return 1;
+    if (n->pattern->opens_end) return 2;
+    return n->rule->pulse ? 4 : 3;
+}
+
+static int by_order(const void *a, const void *b) {
+    const struct needle *x = a, *y = b;
+    int d = order_of(x) - order_of(y);
+    if (d || !x->pattern) return d;
+    return x->pattern->id < y->pattern->id ? -1 : x->pattern->id > y->pattern->id;
+}
+
+/* The part of a literal that libhs seeks. */
+static struct dg_slice choose_window(struct dg_slice lit) { return lit; }
+
+static bool add_needles(struct dg_matcher *m) {
+    const struct dg_ruleset *rs = m->rules;
+    m->needles = dg_calloc(rs->n_patterns + DG_COUNT(BUILT_IN), sizeof(*m->needles));
+    if (!m->needles) return false;
+    for (uint32_t i = 0; i < rs->n_patterns; i++) {
+        const struct dg_pattern *p = rs->patterns[i];
+        m->needles[m->n_needles++] = (struct needle){.lit = p->lit, .pattern = p, .rule = &rs->rules[p->rule]};
+    }
+    qsort(m->needles, m->n_needles, sizeof(*m->needles), by_order);
+    for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++)
+        m->needles[m->n_needles++] = (struct needle){.lit = dg_cstr(BUILT_IN[i].lit), .sign = BUILT_IN[i].sign};
+    return true;
+}
+
+struct choice {
+    struct dg_slice text;
+    uint32_t needle;
+};
+
+static int by_text(const void *a, const void *b) {
+    const struct choice *x = a, *y = b;
+    int d = dg_slice_cmp(x->text, y->text);
+    return d ? d : x->needle < y->needle ? -1 : x->needle > y->needle;
+}
+
+bool literals_collect(struct dg_matcher *m) {
+    if (!add_needles(m)) return false;
+    _cleanup_(dg_freep) struct choice *choices = dg_calloc(m->n_needles, sizeof(*choices));
+    m->windows = dg_calloc(m->n_needles, sizeof(*m->windows));
+    m->members = dg_calloc(m->n_needles, sizeof(*m->members));
+    if (!choices || !m->windows || !m->members) return false;
+    for (uint32_t i = 0; i < m->n_needles; i++) choices[i] = (struct choice){choose_window(m->needles[i].lit), i};
+    qsort(choices, m->n_needles, sizeof(*choices), by_text);
+    for (uint32_t i = 0; i < m->n_needles; i++) {
+        if (!i || !dg_slice_eq(choices[i].text, choices[i - 1].text))
+            m->windows[m->n_windows++] = (struct window){.text = choices[i].text, .first = i};
+        m->windows[m->n_windows - 1].n++;
+        m->members[i] = choices[i].needle;
+        m->needles[choices[i].needle].window = m->n_windows - 1;
+    }
+    return true;
+}
+
+uint64_t literals_hash(const struct dg_matcher *m) {
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < m->n_windows; i++)
+        h = XXH3_64bits_withSeed(m->windows[i].text.ptr, m->windows[i].text.len, h);
+    return h;
+}

@@ -1,0 +1,142 @@
+/* The matcher: the literal database made, loaded, proved and saved. */
+#include "match/engine.h"
+#include <stdio.h>
+
+struct regex REGEX_BAD;
+
+/* In front of a serialized database: what it was made of. */
+struct header {
+    char magic[8];
+    uint64_t literals, size;
+};
+static const char MAGIC[8] = "DGLITS1";
+
+/* A literal that never occurs and is shorter than all others: it makes libhs step by two bytes at most, which with a
+ * few hundred literals is 2 x faster than the longer steps with their many false candidates. */
+static const char DUMMY[] = "\x01\x02\x03";
+
+static int compile(struct dg_matcher *m, struct dg_err *err) {
+    uint32_t n = m->n_windows + 1;
+    _cleanup_(dg_freep) const char **texts = dg_calloc(n, sizeof(*texts));
+    _cleanup_(dg_freep) size_t *lens = dg_calloc(n, sizeof(*lens));
+    _cleanup_(dg_freep) unsigned *ids = dg_calloc(n, sizeof(*ids)), *flags = dg_calloc(n, sizeof(*flags));
+    if (!texts || !lens || !ids || !flags) return dg_err_nomem(err);
+    for (uint32_t i = 0; i < n; i++) {
+        texts[i] = i < m->n_windows ? m->windows[i].text.ptr : DUMMY;
+        lens[i] = i < m->n_windows ? m->windows[i].text.len : sizeof(DUMMY) - 1;
+        ids[i] = i;
+    }
+    static const hs_platform_info_t ANY_CPU = {0}; /* as fast as the native one in literal mode, and portable */
+    hs_compile_error_t *why = NULL;
+    hs_error_t r = hs_compile_lit_multi(texts, flags, ids, lens, n, HS_MODE_BLOCK, &ANY_CPU, &m->db, &why);
+    if (r != HS_SUCCESS)
+        dg_err_set(err, DG_E_UNSUPPORTED, 0, "libhs: %s", why && why->message ? why->message : "no database");
+    if (why) hs_free_compile_error(why);
+    return r == HS_SUCCESS ? 0 : r == HS_NOMEM ? dg_err_nomem(err) : -DG_E_UNSUPPORTED;
+}
+
+static bool load(struct dg_matcher *m, struct dg_slice blob) {
+    struct header h;
+    if (blob.len < sizeof(h)) return false;
+    memcpy(&h, blob.ptr, sizeof(h));
+    if (memcmp(h.magic, MAGIC, sizeof(MAGIC)) || h.literals != literals_hash(m) || h.size != blob.len - sizeof(h))
+        return false;
+    return hs_deserialize_database(blob.ptr + sizeof(h), (size_t)h.size, &m->db) == HS_SUCCESS;
+}
+
+static int count_report(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *ctx) {
+    (void)from, (void)to, (void)flags;
+    uint32_t *wanted = ctx;
+    if (id == wanted[0]) wanted[1]++;
+    return 0;
+}
+
+/* One known text for every 50 literals must be found: a broken library shows itself here and not as a lost cause. */
+static bool proves_itself(const struct dg_matcher *m) {
+    hs_scratch_t *scratch = NULL;
+    bool good = hs_alloc_scratch(m->db, &scratch) == HS_SUCCESS;
+    _cleanup_(dg_buf_release) struct dg_buf text = DG_BUF_INIT(4096);
+    for (uint32_t i = 0; good && i < m->n_windows; i += 50) {
+        uint32_t wanted[2] = {i, 0};
+        struct dg_slice w = m->windows[i].text;
+        char pad[DG_BLOCK_TAIL] = {0};
+        dg_buf_clear(&text);
+        dg_buf_adds(&text, "xyz ");
+        dg_buf_add_slice(&text, w);
+        dg_buf_adds(&text, "\n");
+        size_t len = text.len;
+        dg_buf_add(&text, pad, sizeof(pad));
+        good = !text.failed &&
+               hs_scan(m->db, text.ptr, (unsigned)len, 0, scratch, count_report, wanted) == HS_SUCCESS && wanted[1];
+    }
+    hs_free_scratch(scratch);
+    return good;
+}
+
+static int prepare(struct dg_matcher *m, struct dg_slice db, struct dg_err *err) {
+    struct dg_err why = {0};
+    if (hs_valid_platform() != HS_SUCCESS) {
+        snprintf(m->warning, sizeof(m->warning),
+                 "this processor is too old for libhs: rules are sought one by one, slowly");
+        return 0;
+    }
+    if (!(db.ptr && load(m, db))) {
+        int r = compile(m, &why);
+        if (r == -DG_E_NOMEM) return dg_err_nomem(err);
+        if (r) {
+            snprintf(m->warning, sizeof(m->warning), "%.100s: rules are sought one by one, slowly", why.msg);
+            return 0;
+        }
+    }
+    if (proves_itself(m)) return 0;
+    hs_free_database(m->db);
+    m->db = NULL;
+    snprintf(m->warning, sizeof(m->warning), "libhs does not find what it should: rules are sought one by one, slowly");
+    return 0;
+}
+
+int dg_matcher_new(const struct dg_ruleset *rules, struct dg_slice db, struct dg_matcher **ret, struct dg_err *err) {
+    struct dg_matcher *m = dg_calloc(1, sizeof(*m));
+    if (!m) return dg_err_nomem(err);
+    m->rules = rules;
+    m->regexes = dg_calloc(rules->n_patterns, sizeof(*m->regexes));
+    int r = m->regexes && literals_collect(m) ? prepare(m, db, err) : dg_err_nomem(err);
+    if (r)
+        dg_matcher_free(m);
+    else
+        *ret = m;
+    return r;
+}
+
+void dg_matcher_free(struct dg_matcher *m) {
+    if (!m) return;
+    for (uint32_t i = 0; m->regexes && i < m->rules->n_patterns; i++) regex_free(atomic_load(&m->regexes[i]));
+    free(m->regexes);
+    free(m->needles);
+    free(m->windows);
+    free(m->members);
+    hs_free_database(m->db);
+    free(m);
+}
+
+const char *dg_matcher_warning(const struct dg_matcher *m) { return *m->warning ? m->warning : NULL; }
+
+int dg_matcher_serialize(const struct dg_matcher *m, char **ret, size_t *ret_len, struct dg_err *err) {
+    char *bytes = NULL;
+    size_t len = 0;
+    if (!m->db) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "%s", m->warning);
+    hs_error_t r = hs_serialize_database(m->db, &bytes, &len);
+    if (r == HS_NOMEM) return dg_err_nomem(err);
+    if (r != HS_SUCCESS) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "libhs cannot serialize (%d)", r);
+    struct header h = {.literals = literals_hash(m), .size = len};
+    memcpy(h.magic, MAGIC, sizeof(MAGIC));
+    char *blob = dg_malloc(sizeof(h) + len);
+    if (blob) {
+        memcpy(blob, &h, sizeof(h));
+        memcpy(blob + sizeof(h), bytes, len);
+        *ret = blob;
+        *ret_len = sizeof(h) + len;
+    }
+    free(bytes);
+    return blob ? 0 : dg_err_nomem(err);
+}

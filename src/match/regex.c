@@ -1,0 +1,199 @@
+/* One pattern on one message: the literal, then the regex in a window around it. */
+#include "match/engine.h"
+#include "base/timex.h"
+
+enum { WINDOW = 4096, LONG_WINDOW = 256 << 10, WINDOWS_TRIED = 8, PARTS_TRIED = 8, ERRORS_MAX = 3 };
+static const double BUDGET = 1.0, BUDGET_EACH = 50e-6;
+
+void regex_free(struct regex *r) {
+    if (!r || r == &REGEX_BAD) return;
+    pcre2_code_free(r->code);
+    free(r);
+}
+
+/* The name as it stands in the rule, which lives longer than the compiled code. */
+static struct dg_slice name_in(struct dg_slice re, const char *name) {
+    size_t n = strlen(name);
+    for (size_t at = 0; at + n + 2 <= re.len; at++)
+        if (re.ptr[at] == '<' && !memcmp(re.ptr + at + 1, name, n) && re.ptr[at + 1 + n] == '>')
+            return dg_slice(re.ptr + at + 1, n);
+    return (struct dg_slice){NULL, 0};
+}
+
+static enum dg_cap_type type_of(const struct dg_rule *rule, struct dg_slice name) {
+    for (uint32_t i = 0; i < rule->n_captures; i++)
+        if (dg_slice_eq(rule->captures[i].name, name)) return rule->captures[i].type;
+    return DG_CAP_TEXT;
+}
+
+static void name_groups(struct regex *r, const struct dg_rule *rule, struct dg_slice re) {
+    uint32_t n = 0, size = 0;
+    PCRE2_SPTR table;
+    pcre2_pattern_info(r->code, PCRE2_INFO_NAMECOUNT, &n);
+    pcre2_pattern_info(r->code, PCRE2_INFO_NAMEENTRYSIZE, &size);
+    pcre2_pattern_info(r->code, PCRE2_INFO_NAMETABLE, &table);
+    for (uint32_t i = 0; i < n && r->n_groups < CAPS_MAX; i++, table += size) {
+        struct dg_slice name = name_in(re, (const char *)table + 2);
+        if (name.len)
+            r->groups[r->n_groups++] =
+                (struct regex_group){(uint32_t)table[0] << 8 | table[1], name, type_of(rule, name)};
+    }
+}
+
+static struct regex *compile(const struct dg_matcher *m, const struct dg_pattern *p) {
+    int code;
+    size_t at;
+    struct regex *r = dg_calloc(1, sizeof(*r));
+    if (!r) return NULL;
+    r->code = pcre2_compile((PCRE2_SPTR)p->re.ptr, p->re.len, PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &code, &at, NULL);
+    if (!r->code) {
+        free(r);
+        return code == PCRE2_ERROR_HEAP_FAILED ? NULL : &REGEX_BAD;
+    }
+    r->jit = !pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE);
+    name_groups(r, &m->rules->rules[p->rule], p->re);
+    return r;
+}
+
+/* Compiled when the literal is first met: most of the rules never are. */
+static const struct regex *regex_of(struct engine *e, const struct dg_pattern *p) {
+    _Atomic(struct regex *) *slot = &e->m->regexes[p->id];
+    struct regex *r = atomic_load_explicit(slot, memory_order_acquire), *none = NULL;
+    if (r) return r;
+    r = compile(e->m, p);
+    if (!r) {
+        e->nomem = true;
+        return &REGEX_BAD;
+    }
+    if (!atomic_compare_exchange_strong(slot, &none, r)) {
+        regex_free(r);
+        return none;
+    }
+    return r;
+}
+
+static void switch_off(struct engine *e, const struct dg_rule *rule, const char *why) {
+    struct rule_state *s = &e->rules[rule - e->m->rules->rules];
+    struct dg_limit_hit hit = {rule, dg_cstr(why)};
+    s->off = true;
+    if (!DG_VEC_PUSH(&e->limits, hit, UINT32_MAX)) e->nomem = true;
+}
+
+static int run(struct engine *e, const struct regex *r, const struct dg_rule *rule, struct dg_slice subject,
+               size_t start, uint32_t options) {
+    struct rule_state *s = &e->rules[rule - e->m->rules->rules];
+    double began = dg_time_mono();
+    int n = r->jit ? pcre2_jit_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options, e->data, e->context)
+                   : pcre2_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options, e->data, e->context);
+    s->spent += dg_time_mono() - began;
+    s->tried++;
+    if (n < PCRE2_ERROR_NOMATCH && ++s->errors == ERRORS_MAX) switch_off(e, rule, "its regex ran into the match limit");
+    if (!s->off && s->spent > BUDGET && s->spent > BUDGET_EACH * (double)s->tried)
+        switch_off(e, rule, "its regex took too long");
+    return n;
+}
+
+static void take_captures(struct engine *e, const struct regex *r, struct dg_slice subject, struct caps *caps) {
+    const size_t *ov = pcre2_get_ovector_pointer(e->data);
+    uint32_t pairs = pcre2_get_ovector_count(e->data);
+    for (uint32_t i = 0; i < r->n_groups && caps->n < CAPS_MAX; i++) {
+        const struct regex_group *g = &r->groups[i];
+        if (g->number >= pairs || ov[2 * g->number] == PCRE2_UNSET || ov[2 * g->number] >= ov[2 * g->number + 1])
+            continue;
+        struct dg_slice text = dg_slice(subject.ptr + ov[2 * g->number], ov[2 * g->number + 1] - ov[2 * g->number]);
+        caps->v[caps->n++] = (struct dg_capture){g->name, dg_slice_upto(text, CAPTURE_MAX), g->type};
+    }
+}
+
+/* The regex sees the message whole when it is short, else a window around each of the first few places of the literal.
+ */
+static bool regex_match(struct engine *e, const struct dg_pattern *p, const struct msg *m, size_t lit_at,
+                        struct caps *caps) {
+    const struct regex *r = regex_of(e, p);
+    if (r == &REGEX_BAD) return false;
+    const struct dg_rule *rule = &e->m->rules->rules[p->rule];
+    size_t width = p->long_window ? LONG_WINDOW : WINDOW, start = 0, end = m->body.len;
+    for (int tries = 0; tries < WINDOWS_TRIED; tries++) {
+        if (m->body.len > width) {
+            size_t before = p->long_window ? 4096 : width / 4;
+            start = lit_at > before ? lit_at - before : 0;
+            end = start + width < m->body.len ? start + width : m->body.len;
+        }
+        uint32_t options = (m->bol ? 0 : PCRE2_NOTBOL) | (m->eol && end == m->body.len ? 0 : PCRE2_NOTEOL);
+        struct dg_slice subject = dg_slice_upto(m->body, end);
+        int n = run(e, r, rule, subject, start, options);
+        if (n >= 0) return take_captures(e, r, subject, caps), true;
+        if (end == m->body.len) return false;
+        ptrdiff_t next = dg_slice_find(dg_slice_from(m->body, end), p->lit);
+        if (next < 0) return false;
+        lit_at = end + (size_t)next;
+    }
+    return false;
+}
+
+static bool match_message(struct engine *e, const struct dg_pattern *p, const struct msg *m, struct caps *caps) {
+    ptrdiff_t at = dg_slice_find(m->body, p->lit);
+    caps->n = 0;
+    return at >= 0 && (!p->re.len || regex_match(e, p, m, (size_t)at, caps));
+}
+
+static void split(struct engine *e, struct dg_slice text, struct msg *m) {
+    if (text.len && text.ptr[text.len - 1] == '\r') text.len--;
+    e->opts->split(text, e->kind, &m->pre);
+    m->body = m->pre.body;
+}
+
+const struct msg *line_whole(struct engine *e, struct line *line) {
+    if (!line->whole_ready) {
+        line->whole_ready = true;
+        line->whole.bol = line->bol;
+        line->whole.eol = line->eol;
+        split(e, line->text, &line->whole);
+    }
+    return &line->whole;
+}
+
+/* The carriage-return part around byte `at`, with the line's own prefix where the part has none. */
+static void part_at(struct engine *e, struct line *line, size_t at, struct msg *m, size_t *ret_end) {
+    struct dg_slice t = line->text;
+    const char *cr = memrchr(t.ptr, '\r', at), *next = memchr(t.ptr + at, '\r', t.len - at);
+    size_t start = cr ? (size_t)(cr - t.ptr) + 1 : 0, end = next ? (size_t)(next - t.ptr) : t.len;
+    split(e, dg_slice(t.ptr + start, end - start), m);
+    if (start && m->pre.rank < 0 && m->pre.pid < 0 && !m->pre.label.len) {
+        struct dg_slice body = m->body;
+        double time = m->pre.time;
+        m->pre = line_whole(e, line)->pre;
+        m->pre.body = body;
+        if (dg_time_known(time)) m->pre.time = time;
+    }
+    m->bol = start || line->bol;
+    m->eol = end < t.len || line->eol;
+    *ret_end = end;
+}
+
+/* The last part of the line that matches: what a progress bar said before was overwritten. */
+static bool match_parts(struct engine *e, const struct dg_pattern *p, struct line *line, struct msg *msg,
+                        struct caps *caps) {
+    size_t at[PARTS_TRIED], n = 0;
+    for (size_t from = 0; from < line->text.len;) {
+        ptrdiff_t next = dg_slice_find(dg_slice_from(line->text, from), p->lit);
+        if (next < 0) break;
+        at[n++ % PARTS_TRIED] = from + (size_t)next;
+        const char *cr = memchr(line->text.ptr + from + next, '\r', line->text.len - from - (size_t)next);
+        if (!cr) break;
+        from = (size_t)(cr - line->text.ptr);
+    }
+    for (size_t i = n; i > 0 && n - i < PARTS_TRIED; i--) {
+        size_t end;
+        part_at(e, line, at[(i - 1) % PARTS_TRIED], msg, &end);
+        if (match_message(e, p, msg, caps)) return true;
+    }
+    return false;
+}
+
+bool pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, struct msg *msg,
+                   struct caps *caps) {
+    if (line->parts) return match_parts(e, p, line, msg, caps);
+    *msg = *line_whole(e, line);
+    return match_message(e, p, msg, caps);
+}

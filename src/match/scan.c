@@ -1,0 +1,215 @@
+/* Blocks through the two stages. Stage 1 of a block is pure, so either thread may do it; stage 2 and everything that
+ * touches the input is done by the calling thread, in file order. */
+#include "match/engine.h"
+#include <pthread.h>
+
+enum { JOBS = 3 };
+
+enum job_state { FREE, READY, BUSY, DONE };
+struct job {
+    struct dg_block *block;
+    struct hits hits;
+    enum job_state state;
+};
+
+struct pipeline {
+    const struct dg_matcher *m;
+    const struct dg_match_opts *opts;
+    struct engine *engine;
+    struct job jobs[JOBS];
+    unsigned first, n, max; /* jobs[first % JOBS] is the oldest of n */
+    struct scanner worker_scanner;
+    pthread_t worker;
+    bool started, stop;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+};
+
+static struct job *nth(struct pipeline *p, unsigned i) { return &p->jobs[(p->first + i) % JOBS]; }
+
+static struct job *ready(struct pipeline *p) {
+    for (unsigned i = 0; i < p->n; i++)
+        if (nth(p, i)->state == READY) return nth(p, i);
+    return NULL;
+}
+
+/* Called and returning with the lock held. */
+static void do_job(struct pipeline *p, struct job *j, struct scanner *s) {
+    j->state = BUSY;
+    pthread_mutex_unlock(&p->lock);
+    hits_find(s, j->block->data, j->block->len, 0, 0, &j->hits);
+    pthread_mutex_lock(&p->lock);
+    j->state = DONE;
+    pthread_cond_broadcast(&p->change);
+}
+
+static void *work(void *ctx) {
+    struct pipeline *p = ctx;
+    pthread_mutex_lock(&p->lock);
+    while (!p->stop) {
+        struct job *j = ready(p);
+        if (j)
+            do_job(p, j, &p->worker_scanner);
+        else
+            pthread_cond_wait(&p->change, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* The second thread is worth its start when there is a second block. Without it everything goes on, slower. */
+static void start_worker(struct pipeline *p) {
+    if (p->started || p->max < 2 || p->n < 2) return;
+    p->started = !scanner_init(&p->worker_scanner, p->m, p->opts->plain) && !pthread_create(&p->worker, NULL, work, p);
+    if (!p->started) p->max = 1;
+}
+
+static int fill(struct pipeline *p, bool *more, struct dg_err *err) {
+    while (*more && p->n < p->max) {
+        struct dg_block *b;
+        int r = p->opts->next(p->opts->in, &b, err);
+        if (r < 0) return r;
+        *more = r > 0;
+        if (!r) break;
+        struct job *j = nth(p, p->n);
+        if (!j->hits.lines && hits_init(&j->hits, p->m)) {
+            p->opts->release(p->opts->in, b);
+            return dg_err_nomem(err);
+        }
+        pthread_mutex_lock(&p->lock);
+        j->block = b;
+        j->state = READY;
+        p->n++;
+        pthread_cond_broadcast(&p->change);
+        pthread_mutex_unlock(&p->lock);
+        start_worker(p);
+    }
+    return 0;
+}
+
+static void wait_for(struct pipeline *p, struct job *j) {
+    pthread_mutex_lock(&p->lock);
+    while (j->state != DONE) {
+        struct job *other = ready(p);
+        if (other)
+            do_job(p, other, &p->engine->scanner);
+        else
+            pthread_cond_wait(&p->change, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void retire(struct pipeline *p, struct job *j) {
+    pthread_mutex_lock(&p->lock);
+    j->state = FREE;
+    p->first++;
+    p->n--;
+    pthread_mutex_unlock(&p->lock);
+    p->opts->release(p->opts->in, j->block);
+}
+
+static void second_stage(struct pipeline *p, struct job *j) {
+    struct engine *e = p->engine;
+    const struct dg_block *b = j->block;
+    if (!e->in_source || e->source != b->source) {
+        uint32_t n;
+        engine_end_source(e);
+        engine_begin_source(e, b->source, p->opts->sources(p->opts->in, &n)[b->source].kind);
+    }
+    engine_block(e, &e->scanner, b, &j->hits);
+    if (b->last) engine_end_source(e);
+}
+
+static int run(struct pipeline *p, struct dg_err *err) {
+    bool more = true;
+    for (;;) {
+        int r = fill(p, &more, err);
+        if (r) return r;
+        if (!p->n) return 0;
+        struct job *j = nth(p, 0);
+        wait_for(p, j);
+        second_stage(p, j);
+        retire(p, j);
+        if (p->engine->nomem) return dg_err_nomem(err);
+    }
+}
+
+static void take_down(struct pipeline *p) {
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_cond_broadcast(&p->change);
+    pthread_mutex_unlock(&p->lock);
+    if (p->started) pthread_join(p->worker, NULL);
+    while (p->n) retire(p, nth(p, 0));
+    for (int i = 0; i < JOBS; i++) hits_release(&p->jobs[i].hits);
+    scanner_release(&p->worker_scanner);
+    pthread_cond_destroy(&p->change);
+    pthread_mutex_destroy(&p->lock);
+}
+
+int dg_match_scan(const struct dg_matcher *m, const struct dg_match_opts *opts, struct dg_arena *arena,
+                  struct dg_scan **ret, struct dg_err *err) {
+    struct engine e;
+    struct pipeline p = {.m = m,
+                         .opts = opts,
+                         .engine = &e,
+                         .max = opts->threads > 1 ? JOBS : 1,
+                         .lock = PTHREAD_MUTEX_INITIALIZER,
+                         .change = PTHREAD_COND_INITIALIZER};
+    int r = engine_init(&e, m, opts, arena);
+    if (!r) r = run(&p, err);
+    take_down(&p);
+    if (!r) {
+        engine_end_source(&e);
+        r = engine_finish(&e, ret);
+    }
+    engine_release(&e);
+    return r == -DG_E_NOMEM ? dg_err_nomem(err) : r;
+}
+
+/* ---- one rule on one text */
+
+/* The text as one block with zeros behind it. */
+static char *padded(struct dg_slice text) {
+    char *p = dg_malloc(text.len + DG_BLOCK_TAIL);
+    if (!p) return NULL;
+    if (text.len) memcpy(p, text.ptr, text.len);
+    memset(p + text.len, 0, DG_BLOCK_TAIL);
+    return p;
+}
+
+static enum dg_kind kind_for(const struct dg_rule *rule, const struct dg_match_opts *opts) {
+    uint32_t n = 0;
+    const struct dg_source *s = opts->sources ? opts->sources(opts->in, &n) : NULL;
+    if (s && n) return s[0].kind;
+    if (rule->kinds & DG_KIND_BIT(DG_KIND_SERVER)) return DG_KIND_SERVER;
+    enum dg_kind k = DG_KIND_UNKNOWN;
+    while (k < DG_KIND_COUNT - 1 && !(rule->kinds & DG_KIND_BIT(k))) k++;
+    return k;
+}
+
+int dg_match_rule(const struct dg_matcher *m, const struct dg_rule *rule, struct dg_slice text,
+                  const struct dg_match_opts *opts, struct dg_arena *arena, struct dg_finding *ret) {
+    struct engine e;
+    struct hits hits = {0};
+    struct dg_scan *scan = NULL;
+    _cleanup_(dg_freep) char *data = padded(text);
+    struct dg_match_opts own = *opts;
+    own.sources = NULL;
+    struct dg_block b = {.data = data, .len = text.len, .first_line = 1, .last = true};
+    int r = engine_init(&e, m, &own, arena);
+    if (!r) r = data && !hits_init(&hits, m) ? 0 : -DG_E_NOMEM;
+    if (!r) {
+        e.only = rule;
+        engine_begin_source(&e, 0, kind_for(rule, opts));
+        hits_find(&e.scanner, b.data, b.len, 0, 0, &hits);
+        engine_block(&e, &e.scanner, &b, &hits);
+        engine_end_source(&e);
+        r = engine_finish(&e, &scan);
+    }
+    hits_release(&hits);
+    engine_release(&e);
+    if (r) return r;
+    if (scan->n_findings) *ret = scan->findings[0];
+    return scan->n_findings > 0;
+}
