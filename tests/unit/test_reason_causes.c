@@ -1,0 +1,251 @@
+/* How the cause is chosen: design.md's nine points, on scans built by hand. */
+#include "reason_fixture.h"
+
+static struct dg_rule *cause(struct fx *x, const char *id, const char *class, const char *sub) {
+    return fx_rule(x, id, DG_ROLE_CAUSE, class, sub);
+}
+
+static void test_the_earliest_wins(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/first", "config", "bad-argument"), 0, 100, "first");
+    fx_find(x, cause(x, "a/second", "comm", "p2p"), 0, 200, "second");
+    fx_fatal(x, 100, DG_FATAL_TRACEBACK, "ValueError", "first");
+    fx_judge(x);
+    fx_top(x, "a/first");
+    assert_int_equal(x->d->status, DG_STATUS_FAILURE);
+    assert_int_equal(x->d->n_causes, 2);
+    fx_free(x);
+}
+
+static void test_refines_and_explains_beat_order(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *general = cause(x, "a/general", "kernel-fault", "launch-failure"),
+                   *early = cause(x, "a/early", "comm", "p2p");
+    struct dg_rule *special = cause(x, "a/special", "arch-mismatch", "sm-guard");
+    fx_list(x, &special->refines, "a/general");
+    fx_list(x, &special->explains, "class:comm");
+    fx_find(x, early, 0, 50, "nccl");
+    fx_find(x, general, 0, 100, "a line");
+    fx_find(x, special, 0, 100, "a line");
+    fx_judge(x);
+    fx_top(x, "a/special");
+    assert_int_equal(x->d->n_causes, 1);
+    fx_free(x);
+}
+
+static void test_refines_only_on_the_same_record(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *general = cause(x, "a/general", "kernel-fault", "launch-failure"),
+                   *special = cause(x, "a/special", "arch-mismatch", "sm-guard");
+    fx_list(x, &special->refines, "a/general");
+    fx_find(x, general, 0, 100, "one");
+    fx_find(x, special, 0, 300, "another");
+    fx_judge(x);
+    fx_top(x, "a/general");
+    fx_free(x);
+}
+
+static void test_a_symptom_yields(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *timeout = cause(x, "a/timeout", "comm", "nccl-timeout");
+    timeout->symptom = true;
+    fx_find(x, timeout, 0, 100, "watchdog");
+    fx_find(x, cause(x, "a/real", "model-files", "missing"), 0, 200, "no such file");
+    fx_judge(x);
+    fx_top(x, "a/real");
+    fx_free(x);
+}
+
+static void test_service_after_an_error_recovers_it(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/fell-back", "package", "missing-module"), 0, 100, "no module");
+    x->launches[0].epochs = 2;
+    x->launches[0].pulses = 5;
+    x->launches[0].last_pulse = fx_place(x, 0, 900, "200 OK");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_HEALTHY);
+    assert_int_equal(x->d->n_causes, 0);
+    assert_int_equal(dg_reason_exit(x->d), 0);
+    fx_free(x);
+}
+
+static void test_service_does_not_excuse_wrong_numbers(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/nan", "numerics", "nan-logits"), 0, 100, "NaN");
+    x->launches[0].epochs = 2;
+    x->launches[0].pulses = 5;
+    x->launches[0].last_pulse = fx_place(x, 0, 900, "200 OK");
+    fx_judge(x);
+    fx_top(x, "a/nan");
+    fx_free(x);
+}
+
+static void test_an_announced_fallback_recovers(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *fallback = fx_rule(x, "a/fallback", DG_ROLE_RECOVERED, "", "");
+    fx_list(x, &fallback->recovers, "a/import");
+    struct dg_finding *f = fx_find(x, cause(x, "a/import", "package", "missing-module"), 0, 100, "no module");
+    struct dg_finding *r = fx_find(x, fallback, 0, 110, "falling back");
+    f->first.rank = f->last.rank = 3;
+    r->first.rank = r->last.rank = 3;
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    r->first.rank = r->last.rank = 4; /* another process' fallback is not this one's */
+    fx_judge(x);
+    fx_top(x, "a/import");
+    fx_free(x);
+}
+
+static void test_noise_on_the_record_voids(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/oom-words", "oom-device", "activation"), 0, 100, "a prompt that quotes out of memory");
+    fx_find(x, fx_rule(x, "a/prompt", DG_ROLE_NOISE, "", ""), 0, 100, "a prompt that quotes out of memory");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    fx_free(x);
+}
+
+static void test_rules_of_another_engine_or_version_do_not_count(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *r = cause(x, "a/old", "config", "bad-argument");
+    struct dg_for f = {DG_S("sglang"), DG_S("<0.5")};
+    r->fors = (struct dg_fors){&f, 1};
+    fx_fact(x, 1, "engine", "sglang");
+    fx_fact(x, 2, "engine_version", "0.5.9");
+    fx_find(x, r, 0, 100, "text");
+    fx_judge(x);
+    assert_int_equal(x->d->n_causes, 1);
+    assert_null(x->d->causes[0].rule);
+    fx_free(x);
+}
+
+static void test_unrecognised_gives_the_innermost_exception_and_a_stub(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, fx_rule(x, "w/core", DG_ROLE_WRAPPER, "", ""), 0, 300, "Engine core initialization failed");
+    fx_fatal(x, 200, DG_FATAL_TRACEBACK, "FooError", "FooError: the frobnicator refused 17 knobs");
+    fx_fatal(x, 300, DG_FATAL_TRACEBACK, "RuntimeError", "Engine core initialization failed");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_UNRECOGNISED);
+    assert_int_equal(x->d->causes[0].evidence[0].line, 200);
+    assert_true(dg_slice_find(x->d->stub, DG_S("the frobnicator refused")) > 0);
+    assert_int_equal(dg_reason_exit(x->d), 3);
+    assert_int_equal(strlen(x->d->fingerprint), 32);
+    fx_free(x);
+}
+
+static void test_only_echoes_are_inconclusive(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_fact(x, 1, "engine", "vllm");
+    fx_find(x, fx_rule(x, "w/core", DG_ROLE_CONSEQUENCE, "", ""), 0, 300, "worker died");
+    fx_fatal(x, 300, DG_FATAL_ERROR_LEVEL, "", "worker died");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    assert_true(fx_says(&x->d->not_checked, "dmesg"));
+    assert_true(x->d->n_proposals > 0);
+    fx_free(x);
+}
+
+static void test_a_death_after_service_is_not_healthy(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    x->launches[0].pulses = 5;
+    x->launches[0].last_pulse = fx_place(x, 0, 500, "200 OK");
+    fx_find(x, fx_rule(x, "w/killed", DG_ROLE_CONSEQUENCE, "", ""), 0, 900, "Killed");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    fx_free(x);
+}
+
+static void test_a_clean_stop_is_healthy(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    x->launches[0].pulses = 5;
+    x->launches[0].last_pulse = fx_place(x, 0, 500, "200 OK");
+    fx_rule(x, "f/stop", DG_ROLE_FACT, "", "")->ends = DG_ENDS_CLEAN;
+    fx_find(x, &x->rules[0], 0, 900, "SIGTERM received");
+    fx_find(x, fx_rule(x, "w/killed", DG_ROLE_CONSEQUENCE, "", ""), 0, 950, "killing children");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_HEALTHY);
+    fx_free(x);
+}
+
+static void test_what_could_not_be_read_is_never_healthy(void **state) {
+    (void)state;
+    struct fx *x = fx_new();
+    fx_source(x, DG_KIND_KERNEL, "dmesg.txt", 1000, 2000);
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_HEALTHY);
+    fx_source(x, DG_KIND_SERVER, "server.log", NAN, NAN);
+    x->sources[1].error = (char *)(uintptr_t) "permission denied";
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    assert_int_equal(dg_reason_exit(x->d), 3);
+    fx_free(x);
+}
+
+static void test_evidence_names_the_other_ranks(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_finding *f = fx_find(x, cause(x, "a/x", "arch-mismatch", "sm-guard"), 0, 72, "Unsupported architecture");
+    f->first.rank = 5;
+    f->last = fx_place(x, 0, 114, "Unsupported architecture");
+    f->count = 5;
+    f->ranks = 1u << 5 | 1u << 1 | 1u << 7;
+    fx_judge(x);
+    assert_int_equal(x->d->causes[0].evidence[0].line, 72);
+    assert_int_equal(x->d->causes[0].evidence[0].count, 5);
+    assert_int_equal(x->d->causes[0].evidence[1].line, 114);
+    assert_slice(x->d->causes[0].evidence[1].note, "the same on TP1, TP7");
+    fx_free(x);
+}
+
+static void test_not_what_it_looks_like(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *killed = fx_rule(x, "w/killed", DG_ROLE_CONSEQUENCE, "", "");
+    fx_list(x, &killed->suggests, "oom-host");
+    killed->but = DG_S("printed for every dead child");
+    fx_fact(x, 61, "free_at_capture", "23.9 GB");
+    fx_find(x, cause(x, "a/x", "arch-mismatch", "sm-guard"), 0, 72, "Unsupported architecture");
+    fx_find(x, killed, 0, 119, "exit code: -9");
+    fx_judge(x);
+    assert_int_equal(x->d->n_ruled_out, 2);
+    assert_slice(x->d->ruled_out[0].class, "oom-host");
+    assert_slice(x->d->ruled_out[0].reason, "printed for every dead child (line 119)");
+    assert_slice(x->d->ruled_out[1].class, "oom-device");
+    assert_slice(x->d->ruled_out[1].reason, "23.9 GB free when capture began (line 61)");
+    fx_free(x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_earliest_wins),
+        cmocka_unit_test(test_refines_and_explains_beat_order),
+        cmocka_unit_test(test_refines_only_on_the_same_record),
+        cmocka_unit_test(test_a_symptom_yields),
+        cmocka_unit_test(test_service_after_an_error_recovers_it),
+        cmocka_unit_test(test_service_does_not_excuse_wrong_numbers),
+        cmocka_unit_test(test_an_announced_fallback_recovers),
+        cmocka_unit_test(test_noise_on_the_record_voids),
+        cmocka_unit_test(test_rules_of_another_engine_or_version_do_not_count),
+        cmocka_unit_test(test_unrecognised_gives_the_innermost_exception_and_a_stub),
+        cmocka_unit_test(test_only_echoes_are_inconclusive),
+        cmocka_unit_test(test_a_death_after_service_is_not_healthy),
+        cmocka_unit_test(test_a_clean_stop_is_healthy),
+        cmocka_unit_test(test_what_could_not_be_read_is_never_healthy),
+        cmocka_unit_test(test_evidence_names_the_other_ranks),
+        cmocka_unit_test(test_not_what_it_looks_like),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
