@@ -43,7 +43,7 @@ for file in */*.c */*.h; do
         cli/* | pack/packc.c | arch/archgen.c) continue ;;
     esac
     # Comments and string literals may name what code may not call.
-    if sed -e 's|"\([^"\\]\|\\.\)*"|""|g' -e 's|/\*.*\*/||' -e '/^ \* /d' -e 's|/\*.*||' "$file" | grep -nE "$only_cli"; then
+    if sed -E -e 's#"([^"\\]|\\.)*"#""#g' -e 's#/[*].*[*]/##' -e '/^ [*] /d' -e 's#/[*].*##' "$file" | grep -nE "$only_cli"; then
         echo "src/$file: only cli prints, exits or reads the environment"
         faults=$((faults + 1))
     fi
