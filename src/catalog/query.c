@@ -110,7 +110,9 @@ bool dg_catalog_runs(const struct dg_cat_engine *e, const struct dg_cat_choice *
     if (!dg_pep440_in(key->version, c->versions)) return false;
     if (key->quant.len && c->quants.n && !listed(&c->quants, dg_catalog_quant(e, key->quant))) return false;
     const struct dg_cat_bad *b;
-    for (uint32_t i = 0; (b = dg_catalog_bad(e, c, key, i)); i++)
-        if (dg_slice_is(b->kind, "crash") || dg_slice_is(b->kind, "hang")) return false;
+    for (uint32_t i = 0; (b = dg_catalog_bad(e, c, key, i)); i++) {
+        bool certain = key->version.len || dg_slice_is(b->versions, "*"); /* of a version not known it may be true */
+        if (certain && (dg_slice_is(b->kind, "crash") || dg_slice_is(b->kind, "hang"))) return false;
+    }
     return true;
 }

@@ -124,7 +124,7 @@ static void check_free(struct dg_diagnosis *d) {
     static const char *const early[] = {"arguments", "model-config"};
     bool gpu = d->attempt.phase.len > 0;
     for (size_t i = 0; i < DG_COUNT(early); i++) gpu = gpu && !dg_slice_is(d->attempt.phase, early[i]);
-    if (gpu && d->n_proposals) d->free_first = DG_S("diagnose device --check");
+    if (gpu && d->n_proposals) d->free_first = DG_S("free the GPUs first:  diagnose device --check");
 }
 
 static void add_plain(struct dg_proposals *ps, const char *kind, struct dg_slice action, struct dg_slice command,
