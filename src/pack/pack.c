@@ -45,16 +45,22 @@ static void number(struct dg_ruleset *set, struct dg_pattern *p, uint32_t rule) 
     set->patterns[set->n_patterns++] = p;
 }
 
-int pack_finish(struct dg_pack *p) {
+int pack_lay_out(struct dg_pack *p) {
+    p->set.n_rules = (uint32_t)p->rules.n;
+    p->set.rules = dg_arena_alloc(p->arena, p->rules.n * sizeof(*p->set.rules));
+    if (!p->set.rules) return -DG_E_NOMEM;
+    if (p->rules.n) memcpy(p->set.rules, p->rules.v, p->rules.n * sizeof(*p->set.rules));
+    return 0;
+}
+
+int pack_number(struct dg_pack *p) {
     struct dg_ruleset *set = &p->set;
-    set->n_rules = (uint32_t)p->rules.n;
-    set->n_patterns = 0;
-    set->rules = dg_arena_alloc(p->arena, p->rules.n * sizeof(*set->rules));
     size_t patterns = 0;
-    for (size_t i = 0; i < p->rules.n; i++) patterns += p->rules.v[i].n_patterns + (p->rules.v[i].opens_until != NULL);
+    for (uint32_t i = 0; i < set->n_rules; i++)
+        patterns += set->rules[i].n_patterns + (set->rules[i].opens_until != NULL);
     set->patterns = dg_arena_alloc(p->arena, patterns * sizeof(struct dg_pattern *));
-    if (!set->rules || !set->patterns) return -DG_E_NOMEM;
-    if (p->rules.n) memcpy(set->rules, p->rules.v, p->rules.n * sizeof(*set->rules));
+    if (!set->patterns) return -DG_E_NOMEM;
+    set->n_patterns = 0;
     for (uint32_t i = 0; i < set->n_rules; i++) {
         struct dg_rule *rule = &set->rules[i];
         for (uint32_t k = 0; k < rule->n_patterns; k++) number(set, &rule->patterns[k], i);
@@ -75,7 +81,7 @@ int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_example
     if (!p) return dg_err_nomem(err);
     int r = pack_read_places(p, places, n, 0, keep_examples, probs, err);
     if (r) return r;
-    if (pack_finish(p)) return dg_err_nomem(err);
+    if (pack_lay_out(p) || pack_number(p)) return dg_err_nomem(err);
     *ret = DG_TAKE(p);
     return 0;
 }

@@ -9,7 +9,7 @@
 /* A rule set while it grows: rules by id, and the place each came from. */
 struct dg_pack {
     struct dg_arena *arena;
-    struct dg_ruleset set;      /* valid after pack_finish() */
+    struct dg_ruleset set;      /* valid after pack_lay_out() and pack_number() */
     struct dg_buf bin;          /* packs.bin, when that was loaded; texts point into it */
     struct dg_slice literal_db; /* within bin; {NULL,0} once rules were added */
     bool shipped_only;          /* no rule came from a user's place */
@@ -30,7 +30,9 @@ int pack_add(struct dg_pack *p, const struct dg_rule *rule, size_t place);
 /* Read the places in order. As dg_pack_load. */
 int pack_read_places(struct dg_pack *p, const struct dg_pack_place *places, size_t n, size_t first_place, bool lint,
                      struct dg_problems *probs, struct dg_err *err);
-/* Number the patterns and lay out the set. 0 or -DG_E_NOMEM. */
-int pack_finish(struct dg_pack *p);
+/* The rules that were added become the set. 0 or -DG_E_NOMEM. */
+int pack_lay_out(struct dg_pack *p);
+/* Number the patterns of the set. 0 or -DG_E_NOMEM. */
+int pack_number(struct dg_pack *p);
 
 #endif

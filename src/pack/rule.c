@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <math.h>
 
-enum { LIT_MIN = 6, LIT_MAX = 512, RE_MAX = 4096, PARTS_MAX = 32, WITHIN_LINES = 200, TITLE_MAX = 72 };
+enum { LIT_MIN = 6, LIT_MAX = 512, RE_MAX = 4096, PARTS_MAX = 128, STEPS_MAX = 16, WITHIN_LINES = 200, TITLE_MAX = 72 };
 
 static const char *const PARSERS[] = {"python-kwargs", "json", "argv", "key-value"};
 static const char *const ENDS[] = {"clean", "death"};
@@ -153,8 +153,10 @@ static void read_at(struct reader *r, const struct dg_yaml *n, void *first) {
 static void read_lists(struct reader *r, const struct dg_yaml *pos, const struct dg_yaml *neg, struct dg_rule *rule) {
     uint32_t n_pos, n_neg = 0;
     const struct dg_yaml *it = read_items(pos, &n_pos), *bad = neg ? read_items(neg, &n_neg) : NULL;
-    if (!n_pos || n_pos > PARTS_MAX || n_neg > PARTS_MAX) {
-        reader_fault(r, pos->line, pos->col, "1 to %d patterns are expected here", PARTS_MAX);
+    uint32_t max = rule->mode == DG_MATCH_ANY ? PARTS_MAX : STEPS_MAX;
+    if (!n_pos || n_pos > max || n_neg > STEPS_MAX) {
+        reader_fault(r, pos->line, pos->col, "1 to %u patterns are expected here, and %d under not at most", max,
+                     STEPS_MAX);
         return;
     }
     rule->patterns = reader_alloc(r, n_pos + n_neg, sizeof(*rule->patterns));

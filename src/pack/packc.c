@@ -1,0 +1,41 @@
+/* packc RULES_DIR OUT: the build step that compiles the shipped rules to packs.bin. Every fault is told; any makes it
+ * fail. */
+#include "match/match.h"
+#include "pack/pack.h"
+#include <stdio.h>
+
+static void print_problems(const struct dg_problems *probs) {
+    for (size_t i = 0; i < probs->n; i++) {
+        const struct dg_problem *p = &probs->v[i];
+        fprintf(stderr, "%s:%u:%u: %s\n", p->file, p->line, p->col, p->msg);
+        if (p->snippet && p->col) fprintf(stderr, "  %s\n  %*s^\n", p->snippet, (int)p->col - 1, "");
+    }
+}
+
+static int save(const struct dg_pack *pack, const char *out, struct dg_err *err) {
+    _cleanup_(dg_matcher_freep) struct dg_matcher *m = NULL;
+    _cleanup_(dg_freep) char *db = NULL;
+    size_t len = 0;
+    int r = dg_matcher_new(dg_pack_rules(pack), (struct dg_slice){NULL, 0}, &m, err);
+    if (!r) r = dg_matcher_serialize(m, &db, &len, err);
+    return r ? r : dg_pack_save_bin(pack, dg_slice(db, len), out, err);
+}
+
+int main(int argc, char **argv) {
+    _cleanup_(dg_pack_freep) struct dg_pack *pack = NULL;
+    struct dg_problems probs = {0};
+    struct dg_err err = {0};
+    if (argc != 3) {
+        fprintf(stderr, "usage: packc RULES_DIR OUT\n");
+        return 2;
+    }
+    struct dg_pack_place place = {.path = argv[1], .required = true};
+    int r = dg_pack_load(&place, 1, false, &probs, &pack, &err);
+    if (!r && !probs.n) r = save(pack, argv[2], &err);
+    print_problems(&probs);
+    if (r) fprintf(stderr, "packc: %s\n", err.msg);
+    if (!r && probs.n) fprintf(stderr, "packc: the rules have %zu fault%s\n", probs.n, probs.n == 1 ? "" : "s");
+    r = r || probs.n;
+    dg_problems_release(&probs);
+    return r;
+}
