@@ -40,12 +40,14 @@ static bool announced_recovery(const struct dg_judge *j, const struct dg_finding
     return false;
 }
 
+/* A noise rule on the very line, or on the head of the record that holds it ("Exception in ASGI application"). Remarks
+ * further down in a record (advice under an error) excuse nothing. */
 static bool harmless(const struct dg_judge *j, const struct dg_finding *f) {
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *n = &j->scan->findings[i];
-        if (n->rule->role == DG_ROLE_NOISE && n->first.source == f->first.source && n->count >= f->count &&
-            dg_same_record(n, f))
-            return true;
+        if (n->rule->role != DG_ROLE_NOISE || n->first.source != f->first.source || n->count < f->count) continue;
+        bool head = n->first.line == first_line(n) && n->first.line == first_line(f);
+        if (n->first.line == f->first.line || (head && dg_same_record(n, f))) return true;
     }
     return false;
 }
@@ -59,8 +61,15 @@ static enum dg_fate fate_of(struct dg_judge *j, const struct dg_finding *f) {
     return DG_FATE_OPEN;
 }
 
+/* An Xid that repeats what a kernel did wrong says nothing against the server's own words. */
+static bool only_repeats(const struct dg_judge *j, const struct dg_finding *k, const struct dg_finding *server) {
+    return j->ep.any && dg_kernel_side(j, k) && !dg_kernel_side(j, server) &&
+           dg_slice_is(k->rule->class, "kernel-fault") && dg_slice_eq(k->rule->class, server->rule->class);
+}
+
 static void beat(struct dg_judge *j, uint32_t loser, uint32_t winner) {
     if (j->fate[winner] != DG_FATE_OPEN || j->fate[loser] != DG_FATE_OPEN || loser == winner) return;
+    if (only_repeats(j, &j->scan->findings[winner], &j->scan->findings[loser])) return;
     j->fate[loser] = DG_FATE_ECHO;
     j->beaten_by[loser] = winner;
 }
@@ -75,6 +84,9 @@ static void echoes(struct dg_judge *j, const uint32_t *c, uint32_t n) {
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = 0; b < n; b++)
             if (dg_rule_named(&f[c[a]].rule->explains, f[c[b]].rule)) beat(j, c[b], c[a]);
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = 0; b < n; b++)
+            if (only_repeats(j, &f[c[b]], &f[c[a]])) beat(j, c[b], c[a]);
     uint32_t deep = UINT32_MAX;
     for (uint32_t a = n; a-- > 0;)
         if (j->fate[c[a]] == DG_FATE_OPEN && !symptom(&f[c[a]])) deep = c[a];
@@ -82,18 +94,24 @@ static void echoes(struct dg_judge *j, const uint32_t *c, uint32_t n) {
         if (symptom(&f[c[b]])) beat(j, c[b], deep);
 }
 
-/* Kernel-side findings are put where their time puts them among the server's: up to 5 s after a server's error they may
- * be its cause. */
+/* The kernel tells the reason of what the server saw (up to 5 s before), except where an Xid only repeats a kernel's
+ * fault. */
+static bool reason_of(const struct dg_judge *j, const struct dg_finding *k, const struct dg_finding *server) {
+    if (dg_slice_is(k->rule->class, "kernel-fault") && dg_slice_eq(k->rule->class, server->rule->class)) return false;
+    double at = dg_place_time(j, &server->first);
+    if (!dg_time_known(k->first.time) || !dg_time_known(at)) return dg_slice_eq(k->rule->class, server->rule->class);
+    return at >= k->first.time - 5;
+}
+
+/* Order of a candidate: where it stands; for the kernel's side, in front of the first of the server's that it may be
+ * the reason of. */
 static uint64_t position(const struct dg_judge *j, const struct dg_finding *f) {
     if (!j->ep.any || !dg_kernel_side(j, f)) return 2 * f->first.seq + 1;
-    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || !dg_time_known(f->first.time)) return UINT64_MAX;
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *s = &j->scan->findings[i];
-        if (s->rule->role == DG_ROLE_CAUSE && !dg_kernel_side(j, s) && dg_episode_has(j, s) &&
-            s->first.time >= f->first.time - 5)
-            return 2 * s->first.seq;
+        if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, s) && reason_of(j, f, s)) return 2 * s->first.seq;
     }
-    return UINT64_MAX - 1;
+    return UINT64_MAX;
 }
 
 struct ranked {

@@ -45,12 +45,20 @@ static bool death_shown(const struct dg_judge *j) {
     return !j->ep.any;
 }
 
+static bool needs_version(const struct dg_fors *f) {
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!dg_slice_is(f->v[i].range, "*")) return true;
+    return false;
+}
+
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check) {
     bool kernel = j->ep.any && dg_kernel_side(j, f);
     bool unaligned = j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED;
     if (unaligned || check == DG_CHECK_CONTRADICTS) return DG_POSSIBLE;
-    bool agrees = check == DG_CHECK_CONFIRMS || (kernel && !j->zoned) || second_finding(j, f) || exit_agrees(j, f);
-    bool versioned = f->rule->fors.n && !j->d->attempt.engine_version.len;
+    bool timed = dg_time_known(f->first.time) && dg_time_known(j->ep.last_time);
+    bool agrees = check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f) || exit_agrees(j, f);
+    if (kernel && (j->zoned || !timed)) agrees = false;
+    bool versioned = needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len;
     if (f->rule->symptom) return agrees ? DG_LIKELY : DG_POSSIBLE;
     if (!death_shown(j)) return DG_POSSIBLE;
     return agrees && !versioned && !dg_slice_is(f->rule->status, "experimental") ? DG_CERTAIN : DG_LIKELY;

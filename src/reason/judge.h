@@ -96,6 +96,7 @@ bool dg_same_process(const struct dg_place *a, const struct dg_place *b);
 bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
 /* kernel.c */
 void dg_kernel_join(struct dg_judge *j);
+double dg_place_time(const struct dg_judge *j, const struct dg_place *p);
 /* device.c */
 void dg_devices_settle(struct dg_judge *j);
 enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f);

@@ -14,6 +14,19 @@ struct window {
     double before, after;
 };
 
+/* Lines of a traceback carry no time: the nearest one before in the same source counts. */
+double dg_place_time(const struct dg_judge *j, const struct dg_place *p) {
+    const struct dg_place *best = p;
+    if (dg_time_known(p->time)) return p->time;
+    for (uint32_t i = 0; i < 2 * j->scan->n_findings; i++) {
+        const struct dg_finding *f = &j->scan->findings[i / 2];
+        const struct dg_place *q = i & 1 ? &f->last : &f->first;
+        if (q->source == p->source && q->seq <= p->seq && dg_time_known(q->time) && (best == p || q->seq > best->seq))
+            best = q;
+    }
+    return best->time;
+}
+
 struct family {
     const char *comm, *engine; /* engine NULL: any */
 };
@@ -105,12 +118,14 @@ static bool near_death(const struct dg_judge *j, double k, struct window w, bool
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *f = &j->scan->findings[i];
         if (dg_kernel_side(j, f) || f->launch == UINT32_MAX || !dg_episode_has(j, f) || !speaks_of_death(f)) continue;
-        if (near_moment(k, f->first.time, w, zone, ret_zone) || near_moment(k, f->last.time, w, zone, ret_zone))
+        if (near_moment(k, dg_place_time(j, &f->first), w, zone, ret_zone) ||
+            near_moment(k, dg_place_time(j, &f->last), w, zone, ret_zone))
             return true;
     }
     for (uint32_t i = 0; i < j->scan->n_fatals; i++) {
         const struct dg_fatal *f = &j->scan->fatals[i];
-        if (f->launch < j->scan->n_launches && j->ep.in[f->launch] && near_moment(k, f->place.time, w, zone, ret_zone))
+        if (f->launch < j->scan->n_launches && j->ep.in[f->launch] &&
+            near_moment(k, dg_place_time(j, &f->place), w, zone, ret_zone))
             return true;
     }
     struct window end = {w.before, w.after + 60}; /* a log that just stops ended some time before the death */
@@ -163,6 +178,15 @@ static bool basis_assumed(const struct dg_judge *j, const struct dg_finding *f) 
            s[j->scan->launches[j->ep.main].source].time_basis != DG_TIME_BASIS_STATED;
 }
 
+/* Without a common clock the two still agree when the server's log names the same class. */
+static bool server_says(const struct dg_judge *j, struct dg_slice class) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *f = &j->scan->findings[i];
+        if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, f) && dg_slice_eq(f->rule->class, class)) return true;
+    }
+    return false;
+}
+
 static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
     bool container = j->scan->sources[f->first.source].kind != DG_KIND_KERNEL, clock = false;
     struct window w = window_of(j, f);
@@ -178,6 +202,7 @@ static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
             return DG_FATE_OPEN;
         }
     if (clock) return DG_FATE_UNRELATED;
+    if (server_says(j, f->rule->class)) return DG_FATE_OPEN;
     if (identity(j, f, false) == ID_CONFLICT && identity(j, f, true) == ID_CONFLICT) return DG_FATE_UNRELATED;
     return container ? DG_FATE_OPEN : DG_FATE_UNALIGNED; /* a container's or job's state speaks of its own death */
 }
