@@ -1,0 +1,56 @@
+#include "cli/app.h"
+#include "base/mem.h"
+#include <signal.h>
+
+static int print_text(struct dg_app *app, void (*make)(struct dg_app *app, struct dg_buf *out)) {
+    struct dg_buf out = DG_BUF_INIT(1 << 20);
+    make(app, &out);
+    int status = dg_put(1, "standard output", dg_buf_slice(&out), DG_EXIT_HEALTHY);
+    dg_buf_release(&out);
+    return status;
+}
+
+static void help(struct dg_app *app, struct dg_buf *out) { dg_help(app->args.cmd, out); }
+static void version(struct dg_app *app, struct dg_buf *out) {
+    (void)app;
+    dg_buf_addf(out, "diagnose %s\n", DG_VERSION);
+}
+
+static int generate(const char *what) {
+    struct dg_buf out = DG_BUF_INIT(1 << 20);
+    int status = DG_EXIT_USAGE;
+    if (dg_generate(what, &out))
+        status = dg_put(1, "standard output", dg_buf_slice(&out), DG_EXIT_HEALTHY);
+    else
+        dg_msg("nothing called '%s' can be generated", what);
+    dg_buf_release(&out);
+    return status;
+}
+
+static int run(struct dg_app *app) {
+    static int (*const commands[DG_CMD_COUNT])(struct dg_app * app) = {
+#define CMD(id, name, operands, brief, text) dg_cmd_##name,
+#include "cli/commands.def"
+#undef CMD
+    };
+    const char *what = dg_args_value(&app->args, DG_OPT_GENERATE);
+    if (dg_args_has(&app->args, DG_OPT_HELP)) return print_text(app, help);
+    if (dg_args_has(&app->args, DG_OPT_VERSION)) return print_text(app, version);
+    return what ? generate(what) : commands[app->args.cmd](app);
+}
+
+int dg_cli_main(int argc, char **argv) {
+    struct dg_app app;
+    struct dg_err err = {0};
+    signal(SIGPIPE,
+           SIG_IGN); /* a broken pipe must not end us before the diagnosis is recorded; dg_put() ends us then */
+    int status;
+    if (dg_app_init(&app, argc, argv, &err)) {
+        status = dg_msg_err(&err);
+        if (status == DG_EXIT_USAGE) dg_msg("see 'diagnose --help'");
+    } else {
+        status = run(&app);
+    }
+    dg_app_release(&app);
+    return status;
+}

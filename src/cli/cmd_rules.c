@@ -1,0 +1,117 @@
+/* diagnose rules: look at packs, check them, prove them. */
+#include "cli/prove.h"
+#include "cli/rows.h"
+#include "base/mem.h"
+
+static json_t *row_of(const struct dg_rule *r) {
+    json_t *row = json_object();
+    struct dg_buf class = DG_BUF_INIT(256);
+    dg_buf_addf(&class, "%.*s%s%.*s", DG_FMT(r->class), r->subclass.len ? "/" : "", DG_FMT(r->subclass));
+    dg_row_str(row, "id", r->id);
+    dg_row_str(row, "pack", r->pack);
+    dg_row_str(row, "title", r->title);
+    dg_row_str(row, "class", dg_buf_slice(&class));
+    dg_row_str(row, "role", dg_cstr(dg_role_name(r->role)));
+    dg_row_str(row, "status", r->status);
+    dg_row_str(row, "checked", r->checked);
+    dg_row_str(row, "file", r->file);
+    dg_buf_release(&class);
+    return row;
+}
+
+static int list(struct dg_app *app) {
+    static const struct dg_column columns[] = {{"id", "id"}, {"role", "role"}, {"class", "class"}, {"title", "title"}};
+    const struct dg_ruleset *rules = dg_pack_rules(app->pack);
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < rules->n_rules; i++) json_array_append_new(rows, row_of(&rules->rules[i]));
+    return dg_rows_put(app, "rules", rows, columns, DG_COUNT(columns), DG_EXIT_HEALTHY);
+}
+
+/* ripgrep joins patterns to one: a group's name may not come twice in that. */
+static void add_regex(struct dg_buf *out, struct dg_slice re) {
+    for (size_t i = 0; i < re.len; i++) {
+        bool group = dg_slice_starts(dg_slice_from(re, i), DG_S("(?<")) && (!i || re.ptr[i - 1] != '\\');
+        dg_buf_adds(out, group ? "(?:" : "");
+        if (group)
+            while (i < re.len && re.ptr[i] != '>') i++;
+        else
+            dg_buf_addc(out, re.ptr[i]);
+    }
+}
+
+static void add_literal(struct dg_buf *out, struct dg_slice lit) {
+    for (size_t i = 0; i < lit.len; i++) {
+        if (strchr("\\.+*?()|[]{}^$", lit.ptr[i])) dg_buf_addc(out, '\\');
+        dg_buf_addc(out, lit.ptr[i]);
+    }
+}
+
+static int export_patterns(struct dg_app *app) {
+    const struct dg_ruleset *rules = dg_pack_rules(app->pack);
+    struct dg_buf out = DG_BUF_INIT(64 << 20);
+    for (uint32_t i = 0; i < rules->n_patterns; i++) {
+        const struct dg_pattern *p = rules->patterns[i];
+        if (p->re.len)
+            add_regex(&out, p->re);
+        else
+            add_literal(&out, p->lit);
+        dg_buf_addc(&out, '\n');
+    }
+    int status = dg_app_put(app, dg_buf_slice(&out), DG_EXIT_HEALTHY);
+    dg_buf_release(&out);
+    return status;
+}
+
+static int put_faults(struct dg_app *app, const char *kind) {
+    static const struct dg_column columns[] = {
+        {"file", "file"}, {"line", "line"}, {"column", "column"}, {"message", "message"}};
+    json_t *rows = json_array();
+    const struct dg_problems *probs = &app->problems;
+    for (size_t i = 0; i < probs->n; i++) {
+        json_t *row = json_object();
+        dg_row_str(row, "file", dg_cstr(probs->v[i].file));
+        json_object_set_new(row, "line", json_integer(probs->v[i].line));
+        json_object_set_new(row, "column", json_integer(probs->v[i].col));
+        dg_row_str(row, "message", dg_cstr(probs->v[i].msg));
+        json_array_append_new(rows, row);
+    }
+    int status = probs->n ? DG_EXIT_FAILURE : DG_EXIT_HEALTHY;
+    if (app->form != DG_FORM_TEXT) return dg_rows_put(app, kind, rows, columns, DG_COUNT(columns), status);
+    json_decref(rows);
+    struct dg_buf out = DG_BUF_INIT(64 << 20);
+    dg_problems_show(probs, &out);
+    dg_buf_addf(&out, "%u rules, %zu faults\n", dg_pack_rules(app->pack)->n_rules, probs->n);
+    status = dg_app_put(app, dg_buf_slice(&out), status);
+    dg_buf_release(&out);
+    return status;
+}
+
+int dg_cmd_rules(struct dg_app *app) {
+    const struct dg_args *a = &app->args;
+    struct dg_err err = {0};
+    const char *what = a->n_operands ? a->operands[0] : "";
+    bool lint = !strcmp(what, "lint"), test = !strcmp(what, "test");
+    int r;
+    if (lint || test) {
+        r = dg_app_rules_examples(app, a->operands + 1, a->n_operands - 1, &err);
+        if (!r) dg_pack_lint(app->pack, &app->problems);
+        if (!r && test) r = dg_rules_prove(app, &err);
+        return r ? dg_msg_err(&err) : put_faults(app, "rules");
+    }
+    r = dg_app_rules(app, &err);
+    if (r) return dg_msg_err(&err);
+    if (!strcmp(what, "list") && a->n_operands == 1) return list(app);
+    if (!strcmp(what, "show") && a->n_operands == 2 &&
+        dg_ruleset_find(dg_pack_rules(app->pack), dg_cstr(a->operands[1]))) {
+        struct dg_app shown = *app;
+        shown.args.operands = a->operands + 1;
+        shown.args.n_operands = 1;
+        return dg_cmd_explain(&shown);
+    }
+    if (!strcmp(what, "export") && a->n_operands == 1 && dg_args_has(a, DG_OPT_PATTERNS)) return export_patterns(app);
+    if (!strcmp(what, "show") && a->n_operands == 2)
+        dg_msg("there is no rule '%s'", a->operands[1]);
+    else
+        dg_msg("say list, show ID, lint [PATH...], test [PATH...] or export --patterns");
+    return DG_EXIT_USAGE;
+}

@@ -1,0 +1,259 @@
+/* Help on the screen, the option lists of the manual, and completions: all from the two tables. */
+#include "cli/options.h"
+#include "base/mem.h"
+#include <stdio.h>
+
+enum { COLUMNS = 79, NAME_WIDTH = 24 };
+
+/* Words after `head`, comma-separated, in lines that are indented alike. */
+struct flow {
+    struct dg_buf *out;
+    size_t column, indent;
+    bool first;
+};
+
+static struct flow flow_begin(struct dg_buf *out, const char *head) {
+    dg_buf_adds(out, head);
+    return (struct flow){out, strlen(head), strlen(head), true};
+}
+
+static void flow_add(struct flow *f, const char *word) {
+    if (!f->first) dg_buf_addc(f->out, ',');
+    if (!f->first && f->column + strlen(word) + 3 > COLUMNS) {
+        dg_buf_addf(f->out, "\n%*s", (int)f->indent, "");
+        f->column = f->indent;
+    } else if (!f->first) {
+        dg_buf_addc(f->out, ' ');
+        f->column += 2;
+    }
+    dg_buf_adds(f->out, word);
+    f->column += strlen(word);
+    f->first = false;
+}
+
+static void spell(const struct dg_opt_row *o, struct dg_buf *out) {
+    if (o->letter) dg_buf_addf(out, "-%c ", o->letter);
+    dg_buf_addf(out, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+}
+
+static void options_of(enum dg_cmd cmd, struct dg_buf *out) {
+    for (int i = 0; i < DG_OPT_COUNT; i++) {
+        const struct dg_opt_row *o = &dg_opts[i];
+        if (!dg_opt_of((enum dg_opt)i, cmd) || o->category >= DG_CAT_ALWAYS) continue;
+        struct dg_buf name = DG_BUF_INIT(256);
+        spell(o, &name);
+        dg_buf_addf(out, "  %-*s %s\n", NAME_WIDTH, dg_buf_slice(&name).ptr, o->brief);
+        dg_buf_release(&name);
+    }
+}
+
+static void always(enum dg_cmd cmd, struct dg_buf *out) {
+    struct flow f = flow_begin(out, "also:     ");
+    for (int i = 0; i < DG_OPT_COUNT; i++) {
+        if (!dg_opt_of((enum dg_opt)i, cmd) || dg_opts[i].category != DG_CAT_ALWAYS) continue;
+        struct dg_buf name = DG_BUF_INIT(256);
+        spell(&dg_opts[i], &name);
+        flow_add(&f, dg_buf_slice(&name).ptr);
+        dg_buf_release(&name);
+    }
+    dg_buf_addc(out, '\n');
+}
+
+void dg_help(enum dg_cmd cmd, struct dg_buf *out) {
+    const struct dg_cmd_row *c = &dg_cmds[cmd];
+    bool scan = cmd == DG_CMD_SCAN;
+    dg_buf_addf(out, "usage: diagnose %s%s[OPTIONS]%s%s\n", scan ? "" : c->name, scan ? "" : " ",
+                *c->operands ? " " : "", c->operands);
+    dg_buf_addf(out, "%s%s\n", c->brief, scan ? ": diagnose server.log, or ... | diagnose" : "");
+    options_of(cmd, out);
+    always(cmd, out);
+    if (scan) {
+        struct flow f = flow_begin(out, "commands: ");
+        for (int i = DG_CMD_SCAN + 1; i < DG_CMD_COUNT; i++) flow_add(&f, dg_cmds[i].name);
+        dg_buf_adds(out, "\nstatus:   0 healthy, 1 failure with its cause, 2 usage or input, 3 look yourself\n");
+    }
+}
+
+/* mdoc: a leading dot or quote would be a request, a backslash an escape. */
+static void roff(struct dg_buf *out, const char *text) {
+    if (*text == '.' || *text == '\'') dg_buf_adds(out, "\\&");
+    for (; *text; text++) {
+        if (*text == '\\')
+            dg_buf_adds(out, "\\e");
+        else if (*text == '-')
+            dg_buf_adds(out, "\\-");
+        else
+            dg_buf_addc(out, *text);
+    }
+}
+
+/* One sentence a line, as mdoc wants it. */
+static void roff_lines(struct dg_buf *out, const char *text) {
+    struct dg_slice rest = dg_cstr(text);
+    for (ptrdiff_t end; (end = dg_slice_find(rest, DG_S(". "))) >= 0; rest = dg_slice_from(rest, (size_t)end + 2)) {
+        char line[1024];
+        snprintf(line, sizeof(line), "%.*s.", (int)end, rest.ptr);
+        roff(out, line);
+        dg_buf_addc(out, '\n');
+    }
+    roff(out, rest.ptr);
+    dg_buf_addc(out, '\n');
+}
+
+static void man_options(enum dg_cmd cmd, struct dg_buf *out) {
+    dg_buf_adds(out, ".Bl -tag -width Ds\n");
+    for (int i = 0; i < DG_OPT_COUNT; i++) {
+        const struct dg_opt_row *o = &dg_opts[i];
+        if (!dg_opt_of((enum dg_opt)i, cmd) || o->category == DG_CAT_HIDDEN) continue;
+        if (o->category == DG_CAT_ALWAYS && cmd != DG_CMD_SCAN) continue; /* told once, under scan */
+        dg_buf_adds(out, ".It");
+        if (o->letter) dg_buf_addf(out, " Fl %c ,", o->letter);
+        dg_buf_addf(out, " Fl \\-%s", o->name);
+        if (o->arg) dg_buf_addf(out, " Ar %s", o->arg);
+        dg_buf_addc(out, '\n');
+        roff_lines(out, o->text);
+    }
+    dg_buf_adds(out, ".El\n");
+}
+
+static void man_commands(struct dg_buf *out) {
+    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) {
+        dg_buf_addf(out, ".Ss diagnose %s %s\n", dg_cmds[c].name, dg_cmds[c].operands);
+        roff_lines(out, dg_cmds[c].text);
+        bool own = false;
+        for (int i = 0; i < DG_OPT_COUNT; i++)
+            own |= dg_opt_of((enum dg_opt)i, (enum dg_cmd)c) && dg_opts[i].category < DG_CAT_ALWAYS;
+        if (own) man_options((enum dg_cmd)c, out);
+    }
+}
+
+static bool is_file(const struct dg_opt_row *o) { return o->arg && (strstr(o->arg, "FILE") || strstr(o->arg, "PATH")); }
+
+static void bash(struct dg_buf *out) {
+    dg_buf_adds(out, "# bash completion for diagnose\n"
+                     "_diagnose() {\n"
+                     "    local cur=${COMP_WORDS[COMP_CWORD]} cmd=scan word\n"
+                     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+                     "        case $word in -*) ;; *) cmd=$word; break ;; esac\n"
+                     "    done\n"
+                     "    local options=\n"
+                     "    case $cmd in\n");
+    for (int c = DG_CMD_COUNT - 1; c >= 0; c--) { /* scan last, as the rest */
+        dg_buf_addf(out, "    %s) options='", c ? dg_cmds[c].name : "*");
+        for (int i = 0; i < DG_OPT_COUNT; i++)
+            if (dg_opt_of((enum dg_opt)i, (enum dg_cmd)c) && dg_opts[i].category != DG_CAT_HIDDEN)
+                dg_buf_addf(out, "--%s ", dg_opts[i].name);
+        dg_buf_adds(out, "' ;;\n");
+    }
+    dg_buf_adds(out, "    esac\n"
+                     "    local commands='");
+    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) dg_buf_addf(out, "%s ", dg_cmds[c].name);
+    dg_buf_adds(out,
+                "'\n"
+                "    case $cur in\n"
+                "    -*) mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\") ;;\n"
+                "    *)\n"
+                "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+                "        if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                "            mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W \"$commands\" -- \"$cur\")\n"
+                "        fi ;;\n"
+                "    esac\n"
+                "}\n"
+                "complete -o filenames -F _diagnose diagnose\n");
+}
+
+static void zsh_text(struct dg_buf *out, const char *text) {
+    for (; *text; text++) {
+        if (strchr("[]:'\\", *text)) dg_buf_addc(out, *text == '\'' ? ' ' : '\\');
+        if (*text != '\'') dg_buf_addc(out, *text);
+    }
+}
+
+static void zsh_options(struct dg_buf *out, enum dg_cmd cmd) {
+    for (int i = 0; i < DG_OPT_COUNT; i++) {
+        const struct dg_opt_row *o = &dg_opts[i];
+        if (!dg_opt_of((enum dg_opt)i, cmd) || o->category == DG_CAT_HIDDEN) continue;
+        dg_buf_addf(out, " \\\n        '%s--%s%s[", o->type == DG_OPT_LIST ? "*" : "", o->name, o->arg ? "=" : "");
+        zsh_text(out, o->brief);
+        dg_buf_addc(out, ']');
+        if (o->arg) dg_buf_addf(out, ":value:%s", is_file(o) ? "_files" : " ");
+        dg_buf_addc(out, '\'');
+    }
+}
+
+static void zsh(struct dg_buf *out) {
+    dg_buf_adds(out, "#compdef diagnose\n_diagnose() {\n    local -a commands\n    commands=(\n");
+    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) {
+        dg_buf_addf(out, "        '%s:", dg_cmds[c].name);
+        zsh_text(out, dg_cmds[c].brief);
+        dg_buf_adds(out, "'\n");
+    }
+    dg_buf_adds(out, "    )\n    local cmd=${${words[2,CURRENT-1]:#-*}[1]}\n    case $cmd in\n");
+    for (int c = DG_CMD_COUNT - 1; c >= 0; c--) {
+        dg_buf_addf(out, "    %s) _arguments -S", c ? dg_cmds[c].name : "*");
+        zsh_options(out, (enum dg_cmd)c);
+        dg_buf_adds(out, c ? " \\\n        '*:operand:_files' ;;\n"
+                           : " \\\n        '1:command or file:{_describe command commands; _files}' \\\n        "
+                             "'*:file:_files' ;;\n");
+    }
+    dg_buf_adds(out, "    esac\n}\n_diagnose \"$@\"\n");
+}
+
+static void fish_text(struct dg_buf *out, const char *text) {
+    for (; *text; text++) {
+        if (strchr("'\\", *text)) dg_buf_addc(out, '\\');
+        dg_buf_addc(out, *text);
+    }
+}
+
+static void fish(struct dg_buf *out) {
+    dg_buf_adds(out, "# fish completion for diagnose\n");
+    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) {
+        dg_buf_addf(out, "complete -c diagnose -n __fish_use_subcommand -a %s -d '", dg_cmds[c].name);
+        fish_text(out, dg_cmds[c].brief);
+        dg_buf_adds(out, "'\n");
+    }
+    for (int i = 0; i < DG_OPT_COUNT; i++) {
+        const struct dg_opt_row *o = &dg_opts[i];
+        if (o->category == DG_CAT_HIDDEN) continue;
+        dg_buf_adds(out, "complete -c diagnose");
+        if (o->commands != ~0u) {
+            dg_buf_adds(out, " -n '");
+            const char *separator = "";
+            for (int c = 0; c < DG_CMD_COUNT; c++)
+                if (dg_opt_of((enum dg_opt)i, (enum dg_cmd)c)) {
+                    dg_buf_addf(out, "%s%s%s", separator, c ? "__fish_seen_subcommand_from " : "__fish_use_subcommand",
+                                c ? dg_cmds[c].name : "");
+                    separator = "; or ";
+                }
+            dg_buf_addc(out, '\'');
+        }
+        if (o->letter) dg_buf_addf(out, " -s %c", o->letter);
+        dg_buf_addf(out, " -l %s%s -d '", o->name, !o->arg ? "" : is_file(o) ? " -r -F" : " -x");
+        fish_text(out, o->brief);
+        dg_buf_adds(out, "'\n");
+    }
+}
+
+bool dg_generate(const char *what, struct dg_buf *out) {
+    static const struct {
+        const char *name;
+        void (*make)(struct dg_buf *out);
+    } parts[] = {{"man:commands", man_commands},
+                 {"completions:bash", bash},
+                 {"completions:zsh", zsh},
+                 {"completions:fish", fish}};
+    for (size_t i = 0; i < DG_COUNT(parts); i++)
+        if (!strcmp(what, parts[i].name)) {
+            parts[i].make(out);
+            return true;
+        }
+    for (int c = 0; c < DG_CMD_COUNT; c++) {
+        char name[64];
+        snprintf(name, sizeof(name), "man:%s", dg_cmds[c].name);
+        if (strcmp(what, name) != 0) continue;
+        man_options((enum dg_cmd)c, out);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,112 @@
+#include "cli/rows.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "report/report.h"
+#include <unistd.h>
+
+enum { ROOM = 256 << 20, CELL_ROOM = 64 << 10, COLUMNS_MAX = 16, GAP = 2 };
+
+void dg_row_str(json_t *row, const char *key, struct dg_slice text) {
+    struct dg_buf valid = DG_BUF_INIT(CELL_ROOM * 16);
+    dg_utf8_add_valid(&valid, text);
+    json_object_set_new(row, key,
+                        text.len && !valid.failed ? json_stringn(dg_buf_slice(&valid).ptr, valid.len) : json_null());
+    dg_buf_release(&valid);
+}
+
+static void add_value(struct dg_buf *out, const json_t *value, const char *between) {
+    const char *key;
+    json_t *item;
+    if (json_is_string(value))
+        dg_utf8_add_shown(out, dg_cstr(json_string_value(value)), false);
+    else if (json_is_integer(value))
+        dg_buf_addf(out, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        dg_buf_addf(out, "%.1f", json_real_value(value));
+    else if (json_is_boolean(value))
+        dg_buf_adds(out, json_is_true(value) ? "yes" : "no");
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        if (i) dg_buf_adds(out, between);
+        add_value(out, json_array_get(value, i), ",");
+    }
+    size_t n = 0;
+    if (json_is_object(value)) json_object_foreach((json_t *)value, key, item) {
+            dg_buf_adds(out, n++ ? between : "");
+            dg_utf8_add_shown(out, dg_cstr(key), false);
+            dg_buf_addc(out, '=');
+            add_value(out, item, ",");
+        }
+}
+
+static struct dg_slice cell(struct dg_buf *room, const json_t *row, const char *key) {
+    dg_buf_clear(room);
+    add_value(room, json_object_get(row, key), " ");
+    for (size_t i = 0; i < room->len; i++)
+        if (room->ptr[i] == '\t') room->ptr[i] = ' ';
+    return room->len ? dg_buf_slice(room) : DG_S("-");
+}
+
+static void add_cell(struct dg_buf *out, struct dg_slice text, size_t width, bool last) {
+    dg_buf_add_slice(out, text);
+    for (size_t w = dg_utf8_width(text); !last && w < width + GAP; w++) dg_buf_addc(out, ' ');
+}
+
+/* A table that people read is cut to their terminal; one that goes into a pipe is whole. */
+static void add_table(const struct dg_app *app, const json_t *rows, const struct dg_column *columns, size_t n,
+                      struct dg_buf *out) {
+    size_t width[COLUMNS_MAX], limit = isatty(STDOUT_FILENO) || app->env.columns ? app->width : SIZE_MAX;
+    struct dg_buf room = DG_BUF_INIT(CELL_ROOM), line = DG_BUF_INIT(CELL_ROOM * COLUMNS_MAX);
+    for (size_t c = 0; c < n; c++) {
+        width[c] = strlen(columns[c].heading);
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            size_t w = dg_utf8_width(cell(&room, json_array_get(rows, i), columns[c].key));
+            if (w > width[c]) width[c] = w;
+        }
+    }
+    for (size_t i = 0; i <= json_array_size(rows); i++) {
+        dg_buf_clear(&line);
+        for (size_t c = 0; c < n; c++) {
+            struct dg_slice text =
+                i ? cell(&room, json_array_get(rows, i - 1), columns[c].key) : dg_cstr(columns[c].heading);
+            add_cell(&line, text, width[c], c + 1 == n);
+        }
+        struct dg_slice shown = dg_buf_slice(&line);
+        bool over = !app->verbose && dg_utf8_width(shown) > limit;
+        if (over) shown = dg_slice_upto(shown, dg_utf8_fit(shown, limit - 1));
+        while (shown.len && shown.ptr[shown.len - 1] == ' ') shown.len--;
+        dg_buf_add_slice(out, shown);
+        dg_buf_adds(out, over && i ? "…\n" : "\n");
+    }
+    dg_buf_release(&room);
+    dg_buf_release(&line);
+}
+
+static void add_json(const struct dg_app *app, const char *kind, json_t *rows, struct dg_buf *out) {
+    if (app->form == DG_FORM_JSONL) {
+        for (size_t i = 0; i < json_array_size(rows); i++) dg_report_dump(json_array_get(rows, i), false, out);
+        return;
+    }
+    json_t *all = json_pack("{s:i,s:s,s:O}", "schema", 1, "kind", kind, "rows", rows);
+    if (!all || dg_report_dump(all, true, out)) out->failed = true;
+    json_decref(all);
+}
+
+int dg_rows_put(const struct dg_app *app, const char *kind, json_t *rows, const struct dg_column *columns, size_t n,
+                int status) {
+    struct dg_buf out = DG_BUF_INIT(ROOM);
+    if (!rows)
+        out.failed = true;
+    else if (app->form != DG_FORM_TEXT)
+        add_json(app, kind, rows, &out);
+    else if (json_array_size(rows))
+        add_table(app, rows, columns, n, &out);
+    if (out.failed) {
+        dg_msg("out of memory");
+        status = DG_EXIT_INTERNAL;
+    } else {
+        status = dg_app_put(app, dg_buf_slice(&out), status);
+    }
+    json_decref(rows);
+    dg_buf_release(&out);
+    return status;
+}

@@ -1,0 +1,113 @@
+/* Where rules come from, in rising precedence: shipped, the machine's, the user's, --rules. */
+#include "cli/app.h"
+#include "base/file.h"
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+enum { PLACES_MAX = 64, PATH_ROOM = 4096 };
+
+struct places {
+    struct dg_pack_place v[PLACES_MAX];
+    size_t n, shipped; /* the first `shipped` came with the program */
+    char rules[PATH_ROOM], packs[PATH_ROOM], user[PATH_ROOM];
+};
+
+/* The folder that this program lies in; "" when that cannot be told. */
+static void own_folder(char out[PATH_ROOM]) {
+    ssize_t n = readlink("/proc/self/exe", out, PATH_ROOM - 1);
+    const char *exec = (const char *)getauxval(AT_EXECFN);
+    if (n > 0)
+        out[n] = '\0';
+    else /* no /proc */
+        snprintf(out, PATH_ROOM, "%s", exec && *exec == '/' ? exec : "");
+    char *slash = strrchr(out, '/');
+    if (slash) *slash = '\0';
+}
+
+static void shipped(struct places *p) {
+    char own[PATH_ROOM];
+    own_folder(own);
+    if (!strcmp(own, DG_BUILD_DIR)) {
+        snprintf(p->rules, PATH_ROOM, "%s", DG_RULES_SOURCE_DIR);
+        snprintf(p->packs, PATH_ROOM, "%s/packs.bin", DG_BUILD_DIR);
+    } else {
+        int n = snprintf(p->rules, PATH_ROOM, "%s/%s", own, DG_RULES_RELATIVE_DIR);
+        if (n >= PATH_ROOM || !dg_path_is_dir(p->rules)) snprintf(p->rules, PATH_ROOM, "%s", DG_RULES_INSTALL_DIR);
+        n = snprintf(p->packs, PATH_ROOM, "%s/../packs.bin", p->rules);
+        if (n >= PATH_ROOM) p->packs[0] = '\0';
+    }
+    p->v[p->n++] = (struct dg_pack_place){.path = p->rules, .required = true};
+    p->shipped = p->n;
+}
+
+static int named(struct places *p, const struct dg_args *args, enum dg_opt opt, struct dg_err *err) {
+    const char *path;
+    for (size_t i = 0; (path = dg_args_nth(args, opt, i)); i++) {
+        if (p->n == PLACES_MAX) return dg_err_set(err, DG_E_LIMIT, 0, "more than %d places for rules", PLACES_MAX);
+        p->v[p->n++] = (struct dg_pack_place){.path = path, .required = true, .user = true, .named = true};
+    }
+    return 0;
+}
+
+static int find_places(const struct dg_app *app, struct places *p, struct dg_err *err) {
+    if (dg_args_has(&app->args, DG_OPT_RULES_ONLY)) return named(p, &app->args, DG_OPT_RULES_ONLY, err);
+    shipped(p);
+    p->v[p->n++] = (struct dg_pack_place){.path = "/etc/diagnose/rules", .user = true};
+    const char *config = app->env.xdg_config_home, *home = app->env.home;
+    int n = 0;
+    if (config && *config == '/')
+        n = snprintf(p->user, PATH_ROOM, "%s/diagnose/rules", config);
+    else if (home && *home == '/')
+        n = snprintf(p->user, PATH_ROOM, "%s/.config/diagnose/rules", home);
+    if (n > 0 && n < PATH_ROOM) p->v[p->n++] = (struct dg_pack_place){.path = p->user, .user = true};
+    return named(p, &app->args, DG_OPT_RULES, err);
+}
+
+/* packs.bin holds the shipped rules as they were built; damaged or of another version, the YAML is read instead. */
+static int load_packs(struct dg_app *app, const struct places *p, struct dg_err *err) {
+    if (p->shipped) {
+        int r = dg_pack_load_bin(p->packs, p->v + p->shipped, p->n - p->shipped, &app->problems, &app->pack, err);
+        if (r != -DG_E_UNSUPPORTED && r != -DG_E_IO) return r;
+        if (err) *err = (struct dg_err){0};
+        dg_problems_release(&app->problems);
+    }
+    return dg_pack_load(p->v, p->n, false, &app->problems, &app->pack, err);
+}
+
+static int load_catalog(struct dg_app *app, const struct places *p, struct dg_err *err) {
+    const char *paths[PLACES_MAX];
+    for (size_t i = 0; i < p->n; i++) paths[i] = p->v[i].path;
+    app->catalog = dg_catalog_load(paths, p->n, &app->problems);
+    return app->catalog ? 0 : dg_err_nomem(err);
+}
+
+int dg_app_rules(struct dg_app *app, struct dg_err *err) {
+    if (app->pack) return 0;
+    struct places p = {.n = 0};
+    int r = find_places(app, &p, err);
+    if (!r) r = load_packs(app, &p, err);
+    if (!r) r = load_catalog(app, &p, err);
+    if (r) return r;
+    const struct dg_ruleset *rules = dg_pack_rules(app->pack);
+    if (rules->n_rejected)
+        dg_msg("%u of %u rules active: see diagnose rules lint", rules->n_rules, rules->n_rules + rules->n_rejected);
+    return 0;
+}
+
+int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, struct dg_err *err) {
+    struct places p = {.n = 0};
+    int r = 0;
+    if (!n) r = find_places(app, &p, err);
+    for (size_t i = 0; i < n && i < PLACES_MAX; i++)
+        p.v[p.n++] = (struct dg_pack_place){.path = paths[i], .required = true, .user = true, .named = true};
+    if (!r) r = dg_pack_load(p.v, p.n, true, &app->problems, &app->pack, err);
+    return r ? r : load_catalog(app, &p, err);
+}
+
+int dg_app_matcher(struct dg_app *app, struct dg_err *err) {
+    if (app->matcher) return 0;
+    int r = dg_matcher_new(dg_pack_rules(app->pack), dg_pack_literal_db(app->pack), &app->matcher, err);
+    if (!r && dg_matcher_warning(app->matcher)) dg_msg("%s", dg_matcher_warning(app->matcher));
+    return r;
+}
