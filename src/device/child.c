@@ -153,7 +153,7 @@ static void read_both(struct dg_child *c[2], double patience) {
 static uint64_t number(const char *word) { return *word == '-' ? UINT64_MAX : strtoull(word, NULL, 10); }
 
 static void word_copy(char *out, size_t size, const char *word) {
-    snprintf(out, size, "%s", strcmp(word, "-") != 0 ? word : "");
+    snprintf(out, size, "%.*s", (int)size - 1, strcmp(word, "-") != 0 ? word : "");
 }
 
 static void parse_device(struct dg_answer *a, const char *line) {
