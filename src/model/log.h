@@ -31,6 +31,7 @@ struct dg_prefix {
         label; /* process name as printed: "EngineCore_DP0", "Worker_TP3", "TP3", "sglang::schedul"; or empty */
     struct dg_slice host; /* syslog/journal host, or empty */
     double time;          /* epoch seconds, or seconds since boot when `boot_clock`; NaN: none */
+    double boot;          /* seconds since boot where printed, also behind a wall clock; NaN */
     bool boot_clock;
     bool zone_stated;  /* the line itself says its offset */
     bool year_missing; /* the line has no year: `time` assumes the current one */
@@ -74,10 +75,20 @@ struct dg_source {
     char *hostname;               /* of the machine that wrote it, when stated; or NULL */
     double first_time, last_time; /* epoch; NaN */
     enum dg_time_basis time_basis;
-    /* Kernel sources whose lines hold both clocks somewhere: epoch of the boot (median over the anchors) and how far
-     * the anchors lie apart (above 2 s: the machine slept or its clock was set). NaN: no anchor. Complete with the last
-     * block. */
+    double year_shift; /* to add to the time of a line without a year, when other lines tell the year; else 0 */
+    /* Kernel sources where some lines show both clocks: epoch of the boot (median over these anchors) and how far they
+     * lie apart (above 2 s: the machine slept or its clock was set). NaN: no anchor. boot_exact: the kernel itself said
+     * the epoch; else it is as good as syslog's stamps. Complete with the last block. */
     double boot_epoch, boot_spread;
+    bool boot_exact;
 };
+
+/* When a line of `s` was printed, as an epoch: the kernel's own clock where it is the better one. NaN: not known (yet).
+ */
+static inline double dg_line_epoch(const struct dg_prefix *p, const struct dg_source *s) {
+    if (!isnan(p->boot) && !isnan(s->boot_epoch) && (p->boot_clock || s->boot_exact)) return s->boot_epoch + p->boot;
+    if (p->boot_clock) return DG_TIME_NONE;
+    return p->year_missing ? p->time + s->year_shift : p->time;
+}
 
 #endif

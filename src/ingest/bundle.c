@@ -1,0 +1,171 @@
+#include "ingest/bundle.h"
+#include "base/mem.h"
+#include "ingest/unpack.h"
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdio.h>
+
+enum { TAR_HEADER = 512, STEP = 64 << 10 };
+
+struct dg_bundle {
+    struct archive *archive;
+    struct dg_reader *reader;
+    unsigned entries;
+    uint64_t bytes; /* taken out of members so far */
+    int failed;     /* what `reader` said last, told by `err` */
+    struct dg_err err;
+    bool drained, ended; /* `reader` has no more; nothing more comes out */
+    char number[32];     /* a path for members whose own cannot be read */
+    char step[STEP];
+};
+
+struct member {
+    struct dg_reader base;
+    struct dg_bundle *bundle;
+    bool ended;
+};
+
+/* A tar header states the sum of its bytes, with blanks in place of the sum. */
+static bool is_tar(struct dg_slice head) {
+    if (head.len < TAR_HEADER || !*head.ptr) return false;
+    unsigned long sum = 0, stated = 0;
+    for (int i = 0; i < TAR_HEADER; i++) sum += i >= 148 && i < 156 ? ' ' : (unsigned char)head.ptr[i];
+    int i = 148;
+    while (i < 156 && head.ptr[i] == ' ') i++;
+    int digits = i;
+    for (; i < 156 && head.ptr[i] >= '0' && head.ptr[i] <= '7'; i++)
+        stated = stated * 8 + (unsigned long)(head.ptr[i] - '0');
+    return i > digits && sum == stated;
+}
+
+bool dg_bundle_detect(struct dg_slice head) {
+    return dg_slice_starts(head, DG_S("PK\x03\x04")) || dg_slice_starts(head, DG_S("PK\x05\x06")) || is_tar(head);
+}
+
+static la_ssize_t feed(struct archive *a, void *ctx, const void **ret) {
+    struct dg_bundle *b = ctx;
+    ptrdiff_t n;
+    do n = dg_reader_read(b->reader, b->step, sizeof(b->step), &b->err);
+    while (n == -DG_E_BUSY);
+    *ret = b->step;
+    b->drained = !n;
+    if (n >= 0) return n;
+    b->failed = (int)n;
+    archive_set_error(a, EIO, "%s", b->err.msg);
+    return -1;
+}
+
+/* What libarchive's last failure means; `where` is the place for the sentence. */
+static int explain(struct dg_bundle *b, const char *where, struct dg_err *err) {
+    if (b->failed) {
+        if (err) *err = b->err;
+        return b->failed;
+    }
+    if (archive_errno(b->archive) == ENOMEM) return dg_err_nomem(err);
+    const char *why = archive_error_string(b->archive);
+    return dg_err_set(err, DG_E_SYNTAX, 0, "damaged %s: %s", where, why ? why : "no reason given");
+}
+
+int dg_bundle_open(struct dg_reader *reader, struct dg_bundle **ret, struct dg_err *err) {
+    struct dg_bundle *b = reader ? dg_calloc(1, sizeof(*b)) : NULL;
+    if (!b) {
+        dg_reader_free(reader);
+        return dg_err_nomem(err);
+    }
+    b->reader = reader;
+    b->archive = archive_read_new();
+    if (!b->archive) {
+        dg_bundle_free(b);
+        return dg_err_nomem(err);
+    }
+    archive_read_support_format_tar(b->archive);
+    archive_read_support_format_zip(b->archive);
+    archive_read_set_options(b->archive, "hdrcharset=BINARY"); /* paths as they are, whatever the locale */
+    if (archive_read_open(b->archive, b, NULL, feed, NULL) != ARCHIVE_OK) {
+        int r = explain(b, "bundle", err);
+        dg_bundle_free(b);
+        return r;
+    }
+    *ret = b;
+    return 0;
+}
+
+void dg_bundle_free(struct dg_bundle *b) {
+    if (!b) return;
+    archive_read_free(b->archive);
+    dg_reader_free(b->reader);
+    free(b);
+}
+
+/* Too much came out: 0, or the error. */
+static int check_limits(struct dg_bundle *b, struct dg_err *err) {
+    if (b->bytes > DG_BUNDLE_BYTES)
+        return dg_err_set(err, DG_E_LIMIT, 0, "the bundle holds more than 8 GiB: the rest was not read");
+    if (b->bytes > DG_UNPACK_FREE && b->bytes / DG_UNPACK_RATIO > b->reader->bytes)
+        return dg_err_set(err, DG_E_LIMIT, 0, "the bundle expands more than %d-fold: the rest was not read",
+                          DG_UNPACK_RATIO);
+    return 0;
+}
+
+static ptrdiff_t read_member(struct dg_reader *r, char *to, size_t size, struct dg_err *err) {
+    struct member *m = (struct member *)r;
+    struct dg_bundle *b = m->bundle;
+    if (m->ended || b->ended) return 0;
+    la_ssize_t n;
+    do n = archive_read_data(b->archive, to, size);
+    while (n == ARCHIVE_RETRY);
+    m->ended = n <= 0;
+    if (n >= 0) {
+        b->bytes += (uint64_t)n;
+        int over = check_limits(b, err);
+        b->ended = over;
+        return over ? over : n;
+    }
+    b->ended = n == ARCHIVE_FATAL;
+    if (!b->failed && b->drained && b->ended) {
+        r->truncated = true;
+        return 0;
+    }
+    return explain(b, "member", err);
+}
+
+static void free_member(struct dg_reader *r) { free(r); }
+
+/* The next header that is a regular file with something in it: an ARCHIVE_ code, or -DG_E_LIMIT with err filled. */
+static int next_file(struct dg_bundle *b, struct archive_entry **ret, struct dg_err *err) {
+    for (;;) {
+        int r = archive_read_next_header(b->archive, ret);
+        if (r == ARCHIVE_RETRY) continue;
+        if (r != ARCHIVE_OK && r != ARCHIVE_WARN) return r;
+        if (++b->entries > DG_BUNDLE_ENTRIES)
+            return dg_err_set(err, DG_E_LIMIT, 0, "the bundle holds more than %d entries: the rest was not read",
+                              DG_BUNDLE_ENTRIES);
+        bool empty = archive_entry_size_is_set(*ret) && archive_entry_size(*ret) == 0;
+        if (archive_entry_filetype(*ret) == AE_IFREG && !empty && !archive_entry_hardlink(*ret)) return ARCHIVE_OK;
+    }
+}
+
+int dg_bundle_next(struct dg_bundle *b, const char **ret_path, struct dg_reader **ret_reader, struct dg_err *err) {
+    if (b->ended) return 0;
+    struct archive_entry *entry;
+    int r = next_file(b, &entry, err);
+    if (r != ARCHIVE_OK) {
+        b->ended = true;
+        if (r == ARCHIVE_EOF) return 0;
+        return r == -DG_E_LIMIT ? r : explain(b, "bundle", err);
+    }
+    struct member *m = dg_calloc(1, sizeof(*m));
+    if (!m) return dg_err_nomem(err);
+    m->base = (struct dg_reader){.read = read_member, .free = free_member};
+    m->bundle = b;
+    *ret_path = archive_entry_pathname(entry);
+    if (!*ret_path) {
+        snprintf(b->number, sizeof(b->number), "member %u", b->entries);
+        *ret_path = b->number;
+    }
+    *ret_reader = &m->base;
+    return 1;
+}
+
+bool dg_bundle_truncated(const struct dg_bundle *b) { return dg_reader_truncated(b->reader); }
