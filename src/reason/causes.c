@@ -25,7 +25,7 @@ bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b) {
 static bool symptom(const struct dg_finding *f) { return f->rule->symptom; }
 
 /* A server that answers wrongly goes on answering: service proves nothing against a fault of numbers. */
-static bool service_followed(const struct dg_judge *j, const struct dg_finding *f) {
+bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f) {
     if (f->launch >= j->scan->n_launches || dg_slice_is(f->rule->class, "numerics")) return false;
     return f->epoch + 1 < j->scan->launches[f->launch].epochs;
 }
@@ -56,7 +56,7 @@ static enum dg_fate fate_of(struct dg_judge *j, const struct dg_finding *f) {
     const struct dg_attempt *a = &j->d->attempt;
     if (f->rule->role != DG_ROLE_CAUSE || !dg_episode_has(j, f)) return DG_FATE_OTHER;
     if (!dg_fors_admit(&f->rule->fors, a->engine, a->engine_version)) return DG_FATE_ENGINE;
-    if (service_followed(j, f) || announced_recovery(j, f)) return DG_FATE_RECOVERED;
+    if (dg_service_followed(j, f) || announced_recovery(j, f)) return DG_FATE_RECOVERED;
     if (harmless(j, f)) return DG_FATE_NOISE;
     return DG_FATE_OPEN;
 }
@@ -65,6 +65,22 @@ static enum dg_fate fate_of(struct dg_judge *j, const struct dg_finding *f) {
 static bool only_repeats(const struct dg_judge *j, const struct dg_finding *k, const struct dg_finding *server) {
     return j->ep.any && dg_kernel_side(j, k) && !dg_kernel_side(j, server) &&
            dg_slice_is(k->rule->class, "kernel-fault") && dg_slice_eq(k->rule->class, server->rule->class);
+}
+
+/* The front end may answer for a while after the engine's death (a health check is enough). When the launch did die and
+ * nothing else tells why, an error shortly before the first word of the death is a candidate again. */
+static void reopen_before_death(struct dg_judge *j) {
+    const struct dg_finding *death = dg_death_echo(j);
+    for (uint32_t i = 0; i < j->scan->n_findings; i++)
+        if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, &j->scan->findings[i])) return;
+    for (uint32_t i = 0; death && i < j->scan->n_findings; i++) {
+        const struct dg_finding *f = &j->scan->findings[i];
+        if (j->fate[i] != DG_FATE_RECOVERED || f->launch != death->launch || announced_recovery(j, f) || harmless(j, f))
+            continue;
+        double gap = dg_place_time(j, &death->first) - dg_place_time(j, &f->last);
+        bool near = dg_time_known(gap) ? gap <= 60 : death->first.line <= f->last.line + 100;
+        if (near && f->last.seq < death->first.seq) j->fate[i] = DG_FATE_OPEN;
+    }
 }
 
 static void beat(struct dg_judge *j, uint32_t loser, uint32_t winner) {
@@ -103,9 +119,22 @@ static bool reason_of(const struct dg_judge *j, const struct dg_finding *k, cons
     return at >= k->first.time - 5;
 }
 
+static double clock_of(const struct dg_place *p) { return dg_time_known(p->time) ? p->time : p->boot; }
+
+/* A kernel log by itself may span weeks: what it last tells of is asked about. Older than a quarter of an hour before
+ * is another story. */
+static bool old_story(const struct dg_judge *j, const struct dg_finding *f) {
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        const struct dg_finding *g = &j->scan->findings[i];
+        if (j->fate[i] == DG_FATE_OPEN && clock_of(&g->last) - clock_of(&f->last) > 900) return true;
+    }
+    return false;
+}
+
 /* Order of a candidate: where it stands; for the kernel's side, in front of the first of the server's that it may be
  * the reason of. */
 static uint64_t position(const struct dg_judge *j, const struct dg_finding *f) {
+    if (!j->ep.any && old_story(j, f)) return UINT64_MAX / 2 + f->first.seq;
     if (!j->ep.any || !dg_kernel_side(j, f)) return 2 * f->first.seq + 1;
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *s = &j->scan->findings[i];
@@ -140,6 +169,7 @@ void dg_causes_rank(struct dg_judge *j) {
         j->fate[i] = fate_of(j, &s->findings[i]);
         j->beaten_by[i] = UINT32_MAX;
     }
+    reopen_before_death(j);
     dg_kernel_join(j);
     for (uint32_t i = 0; i < s->n_findings && n < DG_MAX_CANDIDATES; i++)
         if (j->fate[i] == DG_FATE_OPEN) order[n++] = (struct ranked){i, position(j, &s->findings[i])};

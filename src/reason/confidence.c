@@ -36,6 +36,7 @@ static bool death_shown(const struct dg_judge *j) {
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
+        if (dg_kernel_side(j, f) && (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO)) return true;
         if (dg_episode_has(j, f) && (r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN ||
                                      f->rule->ends == DG_ENDS_DEATH))
             return true;
@@ -57,9 +58,9 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
     if (unaligned || check == DG_CHECK_CONTRADICTS) return DG_POSSIBLE;
     bool timed = dg_time_known(f->first.time) && dg_time_known(j->ep.last_time);
     bool agrees = check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f) || exit_agrees(j, f);
-    if (kernel && (j->zoned || !timed)) agrees = false;
+    if ((kernel && (j->zoned || !timed)) || dg_service_followed(j, f)) agrees = false;
     bool versioned = needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len;
     if (f->rule->symptom) return agrees ? DG_LIKELY : DG_POSSIBLE;
-    if (!death_shown(j)) return DG_POSSIBLE;
+    if ((!kernel && !death_shown(j)) || dg_unexplained_before(j, f)) return DG_POSSIBLE;
     return agrees && !versioned && !dg_slice_is(f->rule->status, "experimental") ? DG_CERTAIN : DG_LIKELY;
 }

@@ -30,16 +30,33 @@ static bool still_open(const struct dg_judge *j, const struct dg_fatal *f) {
     return f->kind != DG_FATAL_ERROR_LEVEL || !l->pulses; /* an error level while serving is no death */
 }
 
-/* The earliest record that looks fatal and that nothing explains. */
+/* Exceptions that only say that somebody else failed. */
+static bool carrier(struct dg_slice exception) {
+    static const char *const names[] = {"CalledProcessError", "ChildFailedError", "RayTaskError", "BrokenProcessPool",
+                                        "ProcessExitedException"};
+    for (size_t i = 0; i < DG_COUNT(names); i++)
+        if (dg_slice_ends(exception, dg_cstr(names[i]))) return true;
+    return false;
+}
+
+/* The earliest record that looks fatal and that nothing explains; one that only carries another's failure when there is
+ * no better. */
 static const struct dg_fatal *best_fatal(const struct dg_judge *j) {
-    const struct dg_fatal *level = NULL;
+    const struct dg_fatal *second = NULL;
     for (uint32_t i = 0; i < j->scan->n_fatals; i++) {
         const struct dg_fatal *f = &j->scan->fatals[i];
         if (!still_open(j, f) || covered(j, f)) continue;
-        if (f->kind != DG_FATAL_ERROR_LEVEL) return f;
-        if (!level) level = f;
+        if (f->kind != DG_FATAL_ERROR_LEVEL && !carrier(f->exception)) return f;
+        if (!second) second = f;
     }
-    return level;
+    return second;
+}
+
+bool dg_unexplained_before(const struct dg_judge *j, const struct dg_finding *cause) {
+    const struct dg_fatal *f = best_fatal(j);
+    if (!f || f->kind == DG_FATAL_ERROR_LEVEL || f->kind == DG_FATAL_OTHER || carrier(f->exception)) return false;
+    return f->place.source == cause->first.source && f->record_line < cause->first.line &&
+           !says_the_same(&cause->first, f);
 }
 
 struct life {
@@ -66,6 +83,11 @@ static struct life life_of(const struct dg_judge *j) {
     }
     life.dead = life.echo != NULL;
     return life;
+}
+
+const struct dg_finding *dg_death_echo(const struct dg_judge *j) {
+    struct life life = life_of(j);
+    return life.clean ? NULL : life.echo;
 }
 
 static bool only_kernel(const struct dg_judge *j) {

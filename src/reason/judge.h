@@ -92,6 +92,7 @@ bool dg_episode_has(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_kernel_side(const struct dg_judge *j, const struct dg_finding *f);
 /* causes.c */
 void dg_causes_rank(struct dg_judge *j);
+bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_same_process(const struct dg_place *a, const struct dg_place *b);
 bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
 /* kernel.c */
@@ -106,8 +107,12 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
 void dg_evidence_collect(struct dg_judge *j, struct dg_cause *c);
 struct dg_evidence dg_evidence_at(const struct dg_place *p, struct dg_slice role);
 /* fallback.c */
+const struct dg_finding *dg_death_echo(
+    const struct dg_judge *j);                       /* the first finding that tells of the death, or NULL */
 enum dg_status dg_launch_status(struct dg_judge *j); /* of the launches in ep, after dg_causes_rank() */
-void dg_fallback(struct dg_judge *j);                /* the cause without a rule: best evidence, stub */
+bool dg_unexplained_before(const struct dg_judge *j,
+                           const struct dg_finding *cause); /* an unknown exception stands before it */
+void dg_fallback(struct dg_judge *j);                       /* the cause without a rule: best evidence, stub */
 /* ruledout.c, notchecked.c, fingerprint.c */
 void dg_ruled_out(struct dg_judge *j);
 void dg_not_checked(struct dg_judge *j);

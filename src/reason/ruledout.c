@@ -1,13 +1,19 @@
 /* What it is not, and why: each class that the text would make a reader suspect. */
 #include "reason/judge.h"
 
+static struct dg_slice class_of(struct dg_slice s) {
+    ptrdiff_t slash = dg_slice_find_ch(s, '/');
+    return slash < 0 ? s : dg_slice_upto(s, (size_t)slash);
+}
+
 static bool is_answer(const struct dg_judge *j, struct dg_slice class) {
     for (uint32_t i = 0; i < j->d->n_causes; i++)
         if (dg_slice_eq(j->d->causes[i].class, class)) return true;
     return false;
 }
 
-static void rule_out(struct dg_judge *j, struct dg_slice class, struct dg_slice reason) {
+static void rule_out(struct dg_judge *j, struct dg_slice suspect, struct dg_slice reason) {
+    struct dg_slice class = class_of(suspect);
     if (!reason.len || is_answer(j, class)) return;
     for (uint32_t i = 0; i < j->d->n_ruled_out; i++)
         if (dg_slice_eq(j->d->ruled_out[i].class, class)) return;
@@ -16,10 +22,12 @@ static void rule_out(struct dg_judge *j, struct dg_slice class, struct dg_slice 
 }
 
 /* A rule that is no cause says what its text suggests, and why that is wrong. */
-static void from_rules(struct dg_judge *j) {
+static void from_rules(struct dg_judge *j, bool harmless) {
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *f = &j->scan->findings[i];
-        if (!f->rule->suggests.n || f->rule->role == DG_ROLE_CONFIRMATION || !dg_episode_has(j, f)) continue;
+        bool noise = f->rule->role == DG_ROLE_NOISE || f->rule->role == DG_ROLE_RECOVERED;
+        if (!f->rule->suggests.n || f->rule->role == DG_ROLE_CONFIRMATION || noise != harmless || !dg_episode_has(j, f))
+            continue;
         struct dg_scope scope = {.d = j->d, .finding = f};
         struct dg_slice but = dg_template_fill(j, &scope, f->rule->but);
         for (uint32_t k = 0; k < f->rule->suggests.n && but.len; k++)
@@ -59,8 +67,10 @@ static void unrelated(struct dg_judge *j) {
     }
 }
 
+/* Echoes of the death mislead most, then other processes' kernel lines, then what was harmless all along. */
 void dg_ruled_out(struct dg_judge *j) {
-    from_rules(j);
+    from_rules(j, false);
     if (j->d->status == DG_STATUS_FAILURE) free_memory(j);
     unrelated(j);
+    from_rules(j, true);
 }

@@ -167,6 +167,36 @@ static void test_a_death_after_service_is_not_healthy(void **state) {
     fx_free(x);
 }
 
+static void test_a_health_check_after_the_death_excuses_nothing(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_finding *f =
+        fx_find(x, cause(x, "a/assert", "kernel-fault", "device-assert"), 0, 880, "device-side assert");
+    x->launches[0].epochs = 2;
+    x->launches[0].pulses = 5;
+    x->launches[0].last_pulse = fx_place(x, 0, 890, "GET /health 200 OK");
+    fx_find(x, fx_rule(x, "w/dead", DG_ROLE_CONSEQUENCE, "", ""), 0, 900, "engine is dead")->epoch = 1;
+    fx_judge(x);
+    fx_top(x, "a/assert");
+    assert_int_equal(x->d->causes[0].confidence, DG_LIKELY);
+    f->first = f->last = fx_place(x, 0, 100, "device-side assert"); /* long ago: service disproved it */
+    f->record_line = f->record_end = 100;
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    fx_free(x);
+}
+
+static void test_an_unknown_exception_before_it_casts_doubt(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/nccl", "comm", "p2p"), 0, 200, "nccl");
+    fx_fatal(x, 100, DG_FATAL_TRACEBACK, "FooError", "FooError: who knows");
+    fx_judge(x);
+    fx_top(x, "a/nccl");
+    assert_int_equal(x->d->causes[0].confidence, DG_POSSIBLE);
+    fx_free(x);
+}
+
 static void test_a_clean_stop_is_healthy(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -242,6 +272,8 @@ int main(void) {
         cmocka_unit_test(test_unrecognised_gives_the_innermost_exception_and_a_stub),
         cmocka_unit_test(test_only_echoes_are_inconclusive),
         cmocka_unit_test(test_a_death_after_service_is_not_healthy),
+        cmocka_unit_test(test_a_health_check_after_the_death_excuses_nothing),
+        cmocka_unit_test(test_an_unknown_exception_before_it_casts_doubt),
         cmocka_unit_test(test_a_clean_stop_is_healthy),
         cmocka_unit_test(test_what_could_not_be_read_is_never_healthy),
         cmocka_unit_test(test_evidence_names_the_other_ranks),

@@ -146,6 +146,48 @@ static void test_a_kernel_log_by_itself(void **state) {
     fx_free(x);
 }
 
+static void test_a_kernel_log_of_weeks(void **state) {
+    (void)state;
+    struct fx *x = fx_new();
+    fx_source(x, DG_KIND_KERNEL, "dmesg.txt", 0, 1e6);
+    fx_find(x, fx_rule(x, "kernel/oom", DG_ROLE_CAUSE, "oom-host", "kernel-oom-killer"), 0, 10, "Out of memory");
+    fx_find(x, fx_rule(x, "xid/79", DG_ROLE_CAUSE, "hardware", "gpu-off-bus"), 0, 900, "Xid 79");
+    fx_judge(x);
+    fx_top(x, "xid/79");
+    fx_free(x);
+}
+
+static void test_without_a_clock_the_same_class_agrees(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_source(x, DG_KIND_KERNEL, "dmesg.txt", NAN, NAN);
+    fx_find(x, fx_rule(x, "a/no-device", DG_ROLE_CAUSE, "driver", "no-device"), 0, 900, "no CUDA GPUs are available");
+    fx_find(x, fx_rule(x, "k/open-needed", DG_ROLE_CAUSE, "driver", "open-module-required"), 1, 12,
+            "requires use of the open modules");
+    fx_judge(x);
+    fx_top(x, "k/open-needed");
+    assert_int_equal(x->d->causes[0].confidence, DG_LIKELY);
+    fx_free(x);
+}
+
+static void test_an_xid_that_repeats_the_fault_is_no_cause(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_source(x, DG_KIND_KERNEL, "dmesg.txt", 0, 3000);
+    fx_find(x, fx_rule(x, "a/illegal", DG_ROLE_CAUSE, "kernel-fault", "illegal-access"), 0, 998,
+            "illegal memory access");
+    struct dg_finding *f =
+        fx_find(x, fx_rule(x, "xid/31", DG_ROLE_CAUSE, "kernel-fault", "illegal-access"), 1, 600, "Xid 31");
+    fx_list(x, &x->rules[1].explains, "class:kernel-fault");
+    f->first.time = f->last.time = 1997;
+    fx_judge(x);
+    fx_top(x, "a/illegal");
+    assert_int_equal(x->d->n_causes, 1);
+    assert_int_equal(x->d->causes[0].confidence, DG_CERTAIN);
+    assert_int_equal(x->d->causes[0].evidence[1].source, 1);
+    fx_free(x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_kill_in_that_second_is_the_cause),
@@ -159,6 +201,9 @@ int main(void) {
         cmocka_unit_test(test_hardware_comes_before_what_the_server_saw),
         cmocka_unit_test(test_a_timeout_looks_back),
         cmocka_unit_test(test_a_kernel_log_by_itself),
+        cmocka_unit_test(test_a_kernel_log_of_weeks),
+        cmocka_unit_test(test_without_a_clock_the_same_class_agrees),
+        cmocka_unit_test(test_an_xid_that_repeats_the_fault_is_no_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
