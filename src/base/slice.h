@@ -13,6 +13,8 @@ struct dg_slice {
 };
 
 #define DG_S(literal) ((struct dg_slice){(literal), sizeof(literal) - 1})
+#define DG_S_INIT(literal)                                                                                             \
+    { (literal), sizeof(literal) - 1 } /* the same, to initialise what is static */
 #define DG_FMT(s) (int)((s).len > 0x7fffffff ? 0x7fffffff : (s).len), ((s).ptr ? (s).ptr : "") /* for "%.*s" */
 
 static inline struct dg_slice dg_slice(const char *ptr, size_t len) { return (struct dg_slice){ptr, len}; }

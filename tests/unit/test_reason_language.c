@@ -11,7 +11,8 @@ struct talk {
 static struct talk begin(void) {
     struct talk t = {.x = fx_server()};
     struct dg_rule *r = fx_rule(t.x, "a/x", DG_ROLE_CAUSE, "config", "bad-argument");
-    static struct dg_capdef defs[] = {{DG_S("majors"), DG_CAP_INT_LIST, false}, {DG_S("absent"), DG_CAP_INT, false}};
+    static struct dg_capdef defs[] = {{DG_S_INIT("majors"), DG_CAP_INT_LIST, false},
+                                      {DG_S_INIT("absent"), DG_CAP_INT, false}};
     r->captures = defs;
     r->n_captures = 2;
     struct dg_finding *f = fx_find(t.x, r, 0, 10, "text");

@@ -80,11 +80,11 @@ static void test_sources_that_overlap_are_one_launch(void **state) {
 
 static struct dg_rule *args_rule(struct fx *x) {
     struct dg_rule *r = fx_rule(x, "facts/args", DG_ROLE_FACT, "", "");
-    static struct dg_parse parse = {DG_S("args"), DG_PARSE_PYTHON_KWARGS};
-    static struct dg_set set[] = {{DG_S("engine"), DG_S("sglang")},
-                                  {DG_S("model"), DG_S("args.model_path")},
-                                  {DG_S("quantization"), DG_S("args.quantization")},
-                                  {DG_S("choices"), DG_S("args.*")}};
+    static struct dg_parse parse = {DG_S_INIT("args"), DG_PARSE_PYTHON_KWARGS};
+    static struct dg_set set[] = {{DG_S_INIT("engine"), DG_S_INIT("sglang")},
+                                  {DG_S_INIT("model"), DG_S_INIT("args.model_path")},
+                                  {DG_S_INIT("quantization"), DG_S_INIT("args.quantization")},
+                                  {DG_S_INIT("choices"), DG_S_INIT("args.*")}};
     r->parse = &parse;
     r->n_parse = 1;
     r->set = set;

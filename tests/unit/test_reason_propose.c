@@ -18,7 +18,7 @@ static int drop(void **state) {
     return 0;
 }
 
-static struct dg_action propose_moe = {.propose = DG_S("moe-runner-backend")};
+static struct dg_action propose_moe = {.propose = DG_S_INIT("moe-runner-backend")};
 
 /* SGLang dies of its MoE backend. */
 static struct fx *moe_failure(const char *version, unsigned major, unsigned minor) {
@@ -111,8 +111,10 @@ static void test_cleanup_is_never_first(void **state) {
     (void)state;
     struct fx *x = fx_server();
     static struct dg_action actions[] = {
-        {.text = DG_S("Kill the leftover"), .kind = DG_S("cleanup"), .command = DG_S("kill 1")},
-        {.text = DG_S("See who holds it"), .kind = DG_S("command"), .command = DG_S("fuser -v /dev/nvidia0")}};
+        {.text = DG_S_INIT("Kill the leftover"), .kind = DG_S_INIT("cleanup"), .command = DG_S_INIT("kill 1")},
+        {.text = DG_S_INIT("See who holds it"),
+         .kind = DG_S_INIT("command"),
+         .command = DG_S_INIT("fuser -v /dev/nvidia0")}};
     struct dg_rule *r = fx_rule(x, "a/held", DG_ROLE_CAUSE, "oom-device", "other-process");
     r->actions = actions;
     r->n_actions = 2;
@@ -126,15 +128,15 @@ static void test_cleanup_is_never_first(void **state) {
 static void test_actions_are_filtered(void **state) {
     (void)state;
     struct fx *x = fx_server();
-    static struct dg_for vllm = {DG_S("vllm"), DG_S("*")};
-    static struct dg_cond capture = {DG_S("fact.phase"), DG_S("graph-capture"), DG_OP_EQ};
-    static struct dg_slice less = DG_S("--mem-fraction-static {value}");
-    static struct dg_action actions[] = {{.text = DG_S("For another engine"), .fors = {&vllm, 1}},
-                                         {.text = DG_S("Lower it to {value}"),
+    static struct dg_for vllm = {DG_S_INIT("vllm"), DG_S_INIT("*")};
+    static struct dg_cond capture = {DG_S_INIT("fact.phase"), DG_S_INIT("graph-capture"), DG_OP_EQ};
+    static struct dg_slice less = DG_S_INIT("--mem-fraction-static {value}");
+    static struct dg_action actions[] = {{.text = DG_S_INIT("For another engine"), .fors = {&vllm, 1}},
+                                         {.text = DG_S_INIT("Lower it to {value}"),
                                           .flags = {&less, 1},
                                           .when = {&capture, 1},
-                                          .value = DG_S("round(scale(fact.mem-fraction-static, 0.93), 0.01)")},
-                                         {.text = DG_S("Needs {something}")}};
+                                          .value = DG_S_INIT("round(scale(fact.mem-fraction-static, 0.93), 0.01)")},
+                                         {.text = DG_S_INIT("Needs {something}")}};
     struct dg_rule *r = fx_rule(x, "a/oom", DG_ROLE_CAUSE, "oom-device", "graph-capture");
     r->actions = actions;
     r->n_actions = 3;
