@@ -64,13 +64,14 @@ static void pad(struct dg_buf *out, size_t cols) {
     for (size_t i = 0; i < cols; i++) dg_buf_addc(out, ' ');
 }
 
-/* Where to break `s` so that its first part fits: after the last space within `cols`, else in the word. */
+/* Where to break `s` so that its first part fits: after the last space within `cols`, but in a word that would leave
+ * two thirds of the line empty. */
 static size_t break_at(struct dg_slice s, size_t cols) {
     size_t fit = dg_utf8_fit(s, cols);
     if (fit == s.len) return fit;
     size_t at = fit;
     while (at && s.ptr[at] != ' ') at--;
-    return at ? at : fit ? fit : s.len;
+    return at > fit / 3 ? at : fit ? fit : s.len;
 }
 
 /* `first` and then `s`, wrapped; further lines are indented by `hang`. The last of `max` lines is cut. */
@@ -93,7 +94,8 @@ static void add_wrapped(const struct page *p, struct dg_buf *out, const char *fi
     }
 }
 
-static size_t limit(const struct page *p, size_t lines) { return p->o->verbose ? SIZE_MAX : lines; }
+/* Of lines or columns. */
+static size_t limit(const struct page *p, size_t n) { return p->o->verbose ? SIZE_MAX : n; }
 
 static void add_item(struct page *p, struct section *s, const char *first, struct dg_slice text, size_t hang,
                      size_t max) {
@@ -117,46 +119,47 @@ static bool next_line(struct dg_slice *rest, struct dg_slice *ret) {
     return rest->len && dg_slice_split(rest, '\n', ret);
 }
 
-/* Flags and variables, as many on a line as fit. */
-static void add_settings(struct page *p, struct section *s, struct dg_slice list) {
-    struct dg_buf line = DG_BUF_INIT(ROOM);
-    struct dg_slice part;
-    size_t lines = 0, max = limit(p, 3);
-    while (next_line(&list, &part) && lines < max) {
-        bool fits = 6 + dg_utf8_width(dg_buf_slice(&line)) + 2 + dg_utf8_width(part) <= p->o->width;
-        if (line.len && !fits) {
-            add_wrapped(p, &s->text, "      ", shown(p, dg_buf_slice(&line)), 8, limit(p, 1));
-            dg_buf_clear(&line);
-            lines++;
-        }
-        dg_buf_adds(&line, line.len ? "  " : "");
-        dg_buf_add_slice(&line, part);
+/* Parts of a proposal: as many on a line as fit. */
+struct flow {
+    struct dg_buf line;
+    size_t lines, max;
+};
+
+static void flow_end(struct page *p, struct section *s, struct flow *f) {
+    if (f->line.len && f->lines < f->max) {
+        const char *margin = f->lines ? "      " : "";
+        add_wrapped(p, &s->text, margin, shown(p, dg_buf_slice(&f->line)), f->lines ? 8 : 6,
+                    limit(p, f->lines ? 1 : 2));
     }
-    if (line.len && lines < max) add_wrapped(p, &s->text, "      ", shown(p, dg_buf_slice(&line)), 8, limit(p, 1));
-    dg_buf_release(&line);
+    f->lines++;
+    dg_buf_clear(&f->line);
 }
 
+static void flow_add(struct page *p, struct section *s, struct flow *f, struct dg_slice part) {
+    size_t used = dg_utf8_width(dg_buf_slice(&f->line)) + (f->lines ? 6 : 0);
+    if (f->line.len && used + 2 + dg_utf8_width(part) > p->o->width) flow_end(p, s, f);
+    dg_buf_adds(&f->line, f->line.len ? "  " : "");
+    dg_buf_add_slice(&f->line, part);
+}
+
+/* The action, what it sets, and in brackets its evidence, cost and undo. */
 static void add_proposal(struct page *p, struct section *s, const json_t *proposal, size_t rank) {
-    struct dg_buf list = DG_BUF_INIT(ROOM), tag = DG_BUF_INIT(ROOM), part = DG_BUF_INIT(ROOM);
-    char first[32];
-    snprintf(first, sizeof(first), "  %zu ", rank);
-    dg_view_tag(proposal, &tag);
-    dg_view_settings(proposal, &list);
-    struct dg_slice action = shown(p, dg_cstr(dg_view_str(proposal, "action")));
-    size_t width = dg_utf8_width(action);
-    bool tag_fits = !list.len && tag.len && 4 + width + 4 + dg_utf8_width(dg_buf_slice(&tag)) <= p->o->width;
-    if (tag_fits) {
-        dg_buf_addf(&p->line, "  [%s]", tag.ptr);
-        action = dg_buf_slice(&p->line);
-    }
-    add_wrapped(p, &s->text, first, action, 6, limit(p, 2));
-    add_settings(p, s, dg_buf_slice(&list));
-    if (tag.len && !tag_fits) {
-        dg_buf_clear(&part);
-        dg_buf_addf(&part, "[%s]", tag.ptr);
-        add_wrapped(p, &s->text, "      ", shown(p, dg_buf_slice(&part)), 7, limit(p, 1));
-    }
+    struct dg_buf list = DG_BUF_INIT(ROOM), tag = DG_BUF_INIT(ROOM);
+    struct flow f = {.line = DG_BUF_INIT(ROOM), .max = limit(p, 4)};
+    struct dg_slice part;
     const json_t *caution;
+    dg_view_settings(proposal, &list);
+    dg_view_tag(proposal, &tag);
+    dg_buf_addf(&f.line, "  %zu %s", rank, dg_view_str(proposal, "action"));
+    if (list.len) flow_end(p, s, &f);
+    for (struct dg_slice rest = dg_buf_slice(&list); next_line(&rest, &part);) flow_add(p, s, &f, part);
+    if (tag.len) {
+        struct dg_buf bracket = DG_BUF_INIT(ROOM);
+        dg_buf_addf(&bracket, "[%s]", tag.ptr);
+        flow_add(p, s, &f, dg_buf_slice(&bracket));
+        dg_buf_release(&bracket);
+    }
+    flow_end(p, s, &f);
     DG_VIEW_EACH(i, caution, dg_view_get(proposal, "cautions"))
     if (!i || p->o->verbose)
         add_wrapped(p, &s->text, "      ! ", shown(p, dg_cstr(dg_view_text(caution))), 8, limit(p, 1));
@@ -165,7 +168,7 @@ static void add_proposal(struct page *p, struct section *s, const json_t *propos
     end_item(s);
     dg_buf_release(&list);
     dg_buf_release(&tag);
-    dg_buf_release(&part);
+    dg_buf_release(&f.line);
 }
 
 static void add_avoid(struct page *p, struct section *s, const json_t *avoid) {
@@ -176,19 +179,19 @@ static void add_avoid(struct page *p, struct section *s, const json_t *avoid) {
     dg_buf_release(&b);
 }
 
+/* The first thing not to do has its place after two proposals: one that takes the blame wrongly costs a day. */
 static void make_next(struct page *p, const json_t *report) {
     struct section *s = &p->sections[NEXT];
-    const json_t *item, *proposals = dg_view_get(report, "proposals");
+    const json_t *item, *proposals = dg_view_get(report, "proposals"), *avoid = dg_view_get(report, "avoid");
+    const char *first = dg_view_str(report, "free_first");
     s->heading = "Next";
-    if (*dg_view_str(report, "free_first")) add_item(p, s, "  0 ", dg_cstr(dg_view_str(report, "free_first")), 6, 1);
-    /* One `x` line has its place before the proposals that would push it off. */
-    const json_t *avoid = dg_view_get(report, "avoid");
-    size_t early = json_array_size(avoid) && !p->o->verbose ? 2 : json_array_size(proposals);
-    DG_VIEW_EACH(i, item, proposals)
-    if (i < early) add_proposal(p, s, item, i + 1);
-    DG_VIEW_EACH(i, item, avoid) add_avoid(p, s, item);
-    DG_VIEW_EACH(i, item, proposals)
-    if (i >= early) add_proposal(p, s, item, i + 1);
+    if (*first) add_item(p, s, "  0 ", dg_cstr(first), 6, 1);
+    DG_VIEW_EACH(i, item, proposals) {
+        if (i == 2 && json_array_size(avoid)) add_avoid(p, s, json_array_get(avoid, 0));
+        add_proposal(p, s, item, i + 1);
+    }
+    DG_VIEW_EACH(i, item, avoid)
+    if (i || json_array_size(proposals) <= 2) add_avoid(p, s, item);
 }
 
 static void add_evidence(struct page *p, struct section *s, const json_t *e, size_t label_width) {
@@ -198,17 +201,15 @@ static void add_evidence(struct page *p, struct section *s, const json_t *e, siz
     dg_view_place(e, &label);
     struct dg_slice place = shown(p, dg_buf_slice(&label));
     dg_buf_adds(&s->text, "  ");
-    add_cut(&s->text, place, p->o->verbose ? SIZE_MAX : LABEL_MAX * 2);
+    add_cut(&s->text, place, limit(p, LABEL_MAX * 2));
     size_t used = dg_utf8_width(place);
     pad(&s->text, used < label_width ? label_width - used + 2 : 2);
     if (count > 1) dg_buf_addf(&body, "%lld x ", (long long)count);
     while (*text == ' ' || *text == '\t') text++;
     dg_buf_addf(&body, "%s%s%s%s", text, *text && *note ? "  (" : "", note, *text && *note ? ")" : "");
     if (used < label_width) used = label_width;
-    add_cut(&s->text, shown(p, dg_buf_slice(&body)),
-            p->o->verbose            ? SIZE_MAX
-            : p->o->width > used + 4 ? p->o->width - used - 4
-                                     : 8);
+    size_t room = p->o->width > used + 12 ? p->o->width - used - 4 : 8;
+    add_cut(&s->text, shown(p, dg_buf_slice(&body)), limit(p, room));
     dg_buf_addc(&s->text, '\n');
     end_item(s);
     dg_buf_release(&label);
@@ -230,14 +231,33 @@ static void make_evidence(struct page *p, const json_t *report) {
     DG_VIEW_EACH(i, e, list) add_evidence(p, s, e, width);
 }
 
-/* "Not a: why. Not b: why." packed into as few lines as they take. */
+/* Is the reason of item i said by an earlier one already? */
+static bool reason_repeats(const json_t *list, size_t i) {
+    const char *reason = dg_view_str(json_array_get(list, i), "reason");
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(dg_view_str(json_array_get(list, k), "reason"), reason)) return true;
+    return false;
+}
+
+/* "Not a, b: why" for all that have one reason. */
+static void add_not(struct dg_buf *out, const json_t *list, size_t i) {
+    const char *reason = dg_view_str(json_array_get(list, i), "reason");
+    dg_buf_addf(out, "Not %s", dg_view_str(json_array_get(list, i), "class"));
+    for (size_t k = i + 1; k < json_array_size(list); k++)
+        if (!strcmp(dg_view_str(json_array_get(list, k), "reason"), reason))
+            dg_buf_addf(out, ", %s", dg_view_str(json_array_get(list, k), "class"));
+    dg_buf_addf(out, ": %s", reason);
+}
+
+/* Packed into as few lines as they take. */
 static void make_not(struct page *p, const json_t *report) {
     struct section *s = &p->sections[NOT];
-    const json_t *item, *list = dg_view_get(report, "ruled_out");
+    const json_t *list = dg_view_get(report, "ruled_out");
     struct dg_buf line = DG_BUF_INIT(ROOM), one = DG_BUF_INIT(ROOM);
-    DG_VIEW_EACH(i, item, list) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (reason_repeats(list, i)) continue;
         dg_buf_clear(&one);
-        dg_buf_addf(&one, "Not %s: %s", dg_view_str(item, "class"), dg_view_str(item, "reason"));
+        add_not(&one, list, i);
         bool fits = dg_utf8_width(dg_buf_slice(&line)) + 2 + dg_utf8_width(dg_buf_slice(&one)) <= p->o->width;
         if (line.len && !fits) {
             add_item(p, s, "", dg_buf_slice(&line), 2, 2);

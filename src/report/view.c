@@ -189,13 +189,6 @@ void dg_view_tag(const json_t *proposal, struct dg_buf *out) {
 
 void dg_view_unchecked(const json_t *report, struct dg_buf *out) {
     const json_t *item, *rules = dg_view_get(dg_view_get(report, "tool"), "rules");
-    DG_VIEW_EACH(i, item, dg_view_get(report, "inputs")) {
-        const char *source = dg_view_str(item, "source"), *error = dg_view_str(item, "error");
-        if (*error)
-            dg_buf_addf(out, "%s: %s\n", source, error);
-        else if (json_is_true(dg_view_get(item, "truncated")))
-            dg_buf_addf(out, "%s ends early: what follows is lost\n", source);
-    }
     int64_t rejected = dg_view_int(rules, "rejected"), active = dg_view_int(rules, "active");
     if (rejected)
         dg_buf_addf(out, "%lld of %lld rules active (diagnose rules lint)\n", (long long)active,

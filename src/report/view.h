@@ -25,8 +25,7 @@ void dg_view_place(const json_t *evidence, struct dg_buf *out);
 void dg_view_settings(const json_t *proposal, struct dg_buf *out);
 /* "documented; cost: 3 min; undo: mv back" */
 void dg_view_tag(const json_t *proposal, struct dg_buf *out);
-/* Sentences on what could not be looked at: unreadable and truncated inputs, rules that are off, then not_checked. One
- * a line. */
+/* Sentences on what could not be looked at: rules that are off, then not_checked. One a line. */
 void dg_view_unchecked(const json_t *report, struct dg_buf *out);
 
 #endif
