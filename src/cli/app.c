@@ -31,6 +31,7 @@ static struct dg_env read_environment(void) {
         .ld_library_path = variable("LD_LIBRARY_PATH"),
         .cuda_mps_pipe_directory = variable("CUDA_MPS_PIPE_DIRECTORY"),
         .nvidia_visible_devices = variable("NVIDIA_VISIBLE_DEVICES"),
+        .device_root = variable("DIAGNOSE_DEVICE_ROOT"),
     };
 }
 

@@ -68,3 +68,11 @@ int dg_devices_state(struct dg_slice spec, struct dg_devices *devices, struct dg
         r = dg_err_set(err, DG_E_SYNTAX, 0, "--device: '%.*s' names no compute capability", DG_FMT(spec));
     return r ? r : add(devices, &d, count, err);
 }
+
+int dg_devices_look(const struct dg_app *app, bool patient, struct dg_look **ret, struct dg_err *err) {
+    const char *limit = dg_args_value(&app->args, DG_OPT_DEVICE_TIMEOUT);
+    struct dg_device_opts opts = {.per_gpu = patient, .root = app->env.device_root, .env = &app->env};
+    if (limit && (!dg_slice_double(dg_cstr(limit), &opts.timeout) || !(opts.timeout > 0) || opts.timeout > 3600))
+        return dg_err_set(err, DG_E_SYNTAX, 0, "'--device-timeout %s' is no number of seconds", limit);
+    return dg_device_start(&opts, ret, err);
+}

@@ -1,5 +1,6 @@
 #include "cli/job.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "cli/devices.h"
 #include "report/report.h"
 #include <ctype.h>
@@ -171,12 +172,20 @@ int dg_job_init(struct dg_job *job, struct dg_app *app, struct dg_err *err) {
     job->head = dg_calloc(1, sizeof(*job->head));
     if (!job->arena || !job->head) return dg_err_nomem(err);
     const char *spec;
+    bool stated = dg_args_has(&app->args, DG_OPT_DEVICE), refused = dg_args_has(&app->args, DG_OPT_NO_DEVICE);
+    if (!stated && !refused) r = dg_devices_look(app, false, &job->look, err); /* it looks while we read */
     for (size_t i = 0; !r && (spec = dg_args_nth(&app->args, DG_OPT_DEVICE, i)); i++)
         r = dg_devices_state(dg_cstr(spec), &job->devices, err);
     return r;
 }
 
+static int join_look(struct dg_job *job, struct dg_err *err) {
+    struct dg_look *look = DG_TAKE(job->look);
+    return look ? dg_device_join(look, &job->devices, err) : 0;
+}
+
 void dg_job_release(struct dg_job *job) {
+    (void)join_look(job, NULL);
     json_decref(job->report);
     dg_ingest_free(job->ingest);
     dg_devices_release(&job->devices);
@@ -218,6 +227,7 @@ int dg_job_judge(struct dg_job *job, struct dg_err *err) {
                                   .exit_signal = job->exit_signal};
     struct dg_history_view view = {0};
     int r = launch_number(&app->args, &opts.launch, err);
+    if (!r) r = join_look(job, err);
     if (!r) r = dg_reason(&opts, job->arena, &job->d, err);
     if (!r) r = what_was_tried(job, &view, err);
     opts.history = &view;

@@ -3,6 +3,7 @@
 #define DG_CLI_JOB_H
 
 #include "cli/app.h"
+#include "device/device.h"
 #include "ingest/ingest.h"
 #include "reason/reason.h"
 #include <jansson.h>
@@ -12,6 +13,7 @@ struct dg_job {
     struct dg_arena *arena;
     struct dg_ingest *ingest;
     struct dg_scan *scan;
+    struct dg_look *look;      /* at this machine's GPUs, until it is joined */
     struct dg_devices devices;
     struct dg_diagnosis *d;
     json_t *report;  /* after dg_job_report() */

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# The live look, against the stand-in driver: answers, refusals, hangs, crashes. Each command ends within its deadline and half a second.
+# shellcheck source=tests/cli/lib.sh
+. "$SOURCE_DIR/tests/cli/lib.sh"
+
+root=$work/root
+mkdir -p "$root"/{sys/module/nvidia,dev,proc,sys/bus/pci/devices}
+echo 580.95.05 >"$root/sys/module/nvidia/version"
+touch "$root"/dev/{nvidiactl,nvidia0,nvidia1,nvidia-uvm}
+ln -s /proc/self "$root/proc/self"
+fake=$BUILD_DIR/tests/fake
+export DIAGNOSE_DEVICE_ROOT=$root
+
+# look FOLDER [VAR=VALUE...] -- ARG...: run diagnose with the stand-in; out holds both outputs, took the milliseconds.
+look() {
+    local folder=$1 vars=() start
+    shift
+    while [ "$1" != -- ]; do
+        vars+=("$1")
+        shift
+    done
+    shift
+    start=$(date +%s%N)
+    status=0
+    env LD_LIBRARY_PATH="$fake/$folder" "${vars[@]}" "$DIAGNOSE" "$@" >"$work/out" 2>&1 </dev/null || status=$?
+    took=$((($(date +%s%N) - start) / 1000000))
+}
+expect() { # WHAT PATTERN
+    grep -qE -- "$2" "$work/out" || fail "$1: no '$2' in: $(head -c 1000 "$work/out")"
+}
+within() { # WHAT MS
+    [ "$took" -le "$2" ] || fail "$1 took $took ms, allowed $2"
+}
+gpus8='FAKE_GPUS=8x12.0:NVIDIA RTX PRO 6000 Blackwell Server Edition'
+mixed='FAKE_GPUS=1x8.6:NVIDIA A10,1x12.0:NVIDIA GeForce RTX 5090'
+
+look whole "$gpus8" -- device
+expect "eight GPUs" '^7  NVIDIA RTX PRO 6000 Blackwell Server Edition  12\.0 Blackwell  95\.0 of 96\.0 GiB free'
+expect "driver" 'driver 580\.95\.05, CUDA up to 13\.0'
+look whole "$mixed" -- device --format json
+expect "mixed: first" '"compute_capability": "8\.6"'
+expect "mixed: second" '"compute_capability": "12\.0"'
+
+declare -A says=([3]=LD_PRELOAD [34]=stub [46]=busy [100]='sees no GPU' [304]='operating system' [802]=fabricmanager [803]='kernel module differ'
+    [804]='forward compatibility' [999]='unknown driver error')
+for code in "${!says[@]}"; do
+    look whole "$gpus8" "FAKE_INIT=$code" -- device
+    expect "cuInit $code" "${says[$code]}"
+    within "cuInit $code" 1500
+done
+look whole "$gpus8" FAKE_INIT=100 FAKE_NVML_INIT=4 -- device
+expect "NVML tells why" 'no permission'
+look whole "$gpus8" FAKE_NVML_INIT=9 -- device
+expect "NVML refuses, the driver answers" '^7  NVIDIA RTX PRO 6000.*\? of 96\.0 GiB'
+look nonvml "$gpus8" -- device
+expect "no NVML" 'free memory not known'
+look old "$gpus8" -- device
+expect "old driver" 'no cuDeviceGetAttribute'
+
+for call in cuInit cuDriverGetVersion cuDeviceGetCount cuDeviceGet cuDeviceGetAttribute cuDeviceTotalMem_v2 cuDeviceGetUuid \
+    cuDeviceGetPCIBusId cuDeviceGetName nvmlInit_v2 nvmlDeviceGetCount_v2 nvmlDeviceGetHandleByIndex_v2 nvmlDeviceGetName \
+    nvmlDeviceGetMemoryInfo nvmlDeviceGetComputeRunningProcesses_v3; do
+    look whole "$gpus8" "FAKE_CRASH=$call" -- device
+    expect "crash in $call" 'crashed in'
+    within "crash in $call" 1500
+    look whole "$gpus8" "FAKE_HANG=$call" -- device --device-timeout 0.3
+    expect "hang in $call" 'does not come back from|still initialising'
+    within "hang in $call" 800
+done
+look whole "$gpus8" FAKE_FLOOD=cuInit -- device
+expect "flood" 'gave no usable answer'
+look whole "$gpus8" FAKE_COUNT=100000 -- device
+expect "a count that is a lie" 'answered 100000'
+
+# Slow but healthy: device waits for each GPU, a diagnosis says that it is still going on.
+look whole "$mixed" FAKE_SLOW=2.2 -- device
+expect "slow start, waited for" '^1  NVIDIA GeForce RTX 5090'
+printf 'Traceback (most recent call last):\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n' >"$work/s.log"
+look whole "$mixed" FAKE_SLOW=2.5 FAKE_NVML_INIT=9 -- --no-record --verbose "$work/s.log"
+expect "slow start, in a diagnosis" 'still initialising'
+within "slow start, in a diagnosis" 2900
+
+# Clean or not; pids that are not ours to see are never offered to kill.
+look whole "$gpus8" -- device --check
+want_status 0 "clean machine"
+look whole "$gpus8" FAKE_PIDS=4242:40000 -- device --check
+want_status 1 "held GPU"
+expect "holder" 'held by 4242'
+! grep -q 'kill 4242' "$work/out" || fail "offers to kill a foreign pid"
+
+# Without a driver nothing is loaded and nothing is created.
+rm "$root/sys/module/nvidia/version"; rmdir "$root/sys/module/nvidia"
+before=$(find /dev -maxdepth 1 | sort)
+look whole "$gpus8" -- device --check
+want_status 3 "no driver"
+expect "no driver" 'no NVIDIA GPU on this machine'
+[ "$(find /dev -maxdepth 1 | sort)" = "$before" ] || fail "/dev has changed"
+mkdir -p "$root/sys/bus/pci/devices/0000:01:00.0"
+echo 0x10de >"$root/sys/bus/pci/devices/0000:01:00.0/vendor"
+echo 0x030200 >"$root/sys/bus/pci/devices/0000:01:00.0/class"
+look whole "$gpus8" -- device
+expect "GPU without a module" 'kernel module is not loaded'
+finish
