@@ -52,7 +52,7 @@ static int settle_form(struct dg_app *app, struct dg_err *err) {
     size_t form = DG_FORM_TEXT;
     int r = value ? one_of("format", value, forms, DG_COUNT(forms), &form, err) : 0;
     app->form = (enum dg_form)form;
-    bool reports = app->args.cmd == DG_CMD_SCAN;
+    bool reports = app->args.cmd == DG_CMD_SCAN || app->args.cmd == DG_CMD_RUN;
     if (!r && !reports && form > DG_FORM_JSONL)
         r = dg_err_set(err, DG_E_SYNTAX, 0, "'%s' has no %s form; it has text, json and jsonl",
                        dg_cmds[app->args.cmd].name, forms[form]);

@@ -59,8 +59,7 @@ static int put_report_file(const struct dg_app *app, const char *path, const jso
     return status;
 }
 
-/* To standard output; under --tee, which has that for the log, to standard error. */
-static int put_report(const struct dg_app *app, const json_t *report) {
+int dg_put_report(const struct dg_app *app, const json_t *report) {
     int status = dg_job_status(report);
     const char *file = dg_args_value(&app->args, DG_OPT_REPORT);
     if (file) status = put_report_file(app, file, report, status);
@@ -69,7 +68,7 @@ static int put_report(const struct dg_app *app, const json_t *report) {
     if (dg_job_render(app, file ? DG_FORM_TEXT : app->form, report, &out)) {
         dg_msg("out of memory");
         status = DG_EXIT_INTERNAL;
-    } else if (dg_args_has(&app->args, DG_OPT_TEE)) {
+    } else if (app->args.cmd == DG_CMD_RUN || dg_args_has(&app->args, DG_OPT_TEE)) {
         status = dg_put(STDERR_FILENO, "standard error", dg_buf_slice(&out), status);
     } else {
         status = dg_app_put(app, dg_buf_slice(&out), status);
@@ -107,7 +106,7 @@ static int scan(struct dg_app *app, struct dg_err *err) {
     if (!r && list)
         status = put_launches(&job);
     else if (!r && !(r = dg_job_report(&job, err)))
-        status = put_report(app, job.report);
+        status = dg_put_report(app, job.report);
     if (r && err->code) status = dg_msg_err(err);
     dg_job_release(&job);
     return status;
@@ -127,7 +126,7 @@ static int replay(struct dg_app *app, struct dg_err *err) {
     if (!r && !(report = dg_json_parse(dg_buf_slice(&text), err))) r = -DG_E_SYNTAX;
     if (!r) {
         json_object_set_new(report, "recorded", json_pack("{s:I}", "id", (json_int_t)id));
-        status = put_report(app, report);
+        status = dg_put_report(app, report);
     }
     if (r) status = dg_msg_err(err);
     json_decref(report);

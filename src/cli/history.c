@@ -36,7 +36,9 @@ static void make_key(const struct dg_job *job, char out[33]) {
         add_part(&parts, d->attempt.choices[i].axis);
         add_part(&parts, d->attempt.choices[i].value);
     }
-    if (launch && dg_time_known(launch->first_time))
+    if (job->started > 0) /* seen by `run`: two runs are two attempts, however alike their output */
+        dg_buf_addf(&parts, "run %.6f", job->started);
+    else if (launch && dg_time_known(launch->first_time))
         dg_buf_addf(&parts, "at %.3f", launch->first_time);
     else if (line)
         dg_buf_addf(&parts, "line %llu", (unsigned long long)line->first_line);
@@ -123,7 +125,7 @@ int dg_history_record(struct dg_job *job, struct dg_slice report, int64_t *ret_i
     make_key(job, key);
     const struct dg_launch *launch = judged_launch(job);
     struct dg_store_entry e = {.key = dg_cstr(key),
-                               .time = launch ? launch->first_time : DG_TIME_NONE,
+                               .time = job->started > 0 ? job->started : launch ? launch->first_time : DG_TIME_NONE,
                                .recorded = DG_TIME_NONE,
                                .engine = a->engine,
                                .engine_version = a->engine_version,

@@ -114,14 +114,21 @@ static int add_kernel_log(struct dg_job *job, const char *path) {
     return r;
 }
 
+int dg_job_add_text(struct dg_job *job, const char *name, enum dg_kind kind, struct dg_slice text) {
+    if (job->n_texts == DG_COUNT(job->texts)) return -DG_E_LIMIT;
+    job->texts[job->n_texts++] = (struct dg_job_text){name, kind, text};
+    return 0;
+}
+
 static int add_inputs(struct dg_job *job, struct dg_err *err) {
     const struct dg_args *a = &job->app->args;
     const char *path;
     int r = 0;
     for (size_t i = 0; !r && (path = dg_args_nth(a, DG_OPT_KERNEL_LOG, i)); i++) r = add_kernel_log(job, path);
-    for (size_t i = 0; !r && i < a->n_operands; i++) r = dg_ingest_add(job->ingest, a->operands[i], DG_KIND_UNKNOWN);
-    if (!r && !a->n_operands && !dg_args_has(a, DG_OPT_KERNEL_LOG))
-        r = dg_ingest_add(job->ingest, "-", DG_KIND_UNKNOWN);
+    for (size_t i = 0; !r && i < job->n_files; i++) r = dg_ingest_add(job->ingest, job->files[i], DG_KIND_UNKNOWN);
+    for (size_t i = 0; !r && i < job->n_texts; i++)
+        r = dg_ingest_add_text(job->ingest, job->texts[i].name, job->texts[i].kind, job->texts[i].text);
+    if (!r && !job->n_files && !dg_args_has(a, DG_OPT_KERNEL_LOG)) r = dg_ingest_add(job->ingest, "-", DG_KIND_UNKNOWN);
     return r ? dg_err_nomem(err) : 0;
 }
 
@@ -164,7 +171,12 @@ int dg_job_scan(struct dg_job *job, struct dg_err *err) {
 /* ---- judging */
 
 int dg_job_init(struct dg_job *job, struct dg_app *app, struct dg_err *err) {
-    *job = (struct dg_job){.app = app, .exit_code = -1, .exit_signal = -1};
+    *job = (struct dg_job){.app = app,
+                           .exit_code = -1,
+                           .exit_signal = -1,
+                           .files = app->args.operands,
+                           .n_files = app->args.n_operands,
+                           .command = dg_cstr(dg_args_value(&app->args, DG_OPT_COMMAND))};
     int r = dg_app_rules(app, err);
     if (!r) r = dg_app_matcher(app, err);
     if (r) return r;
@@ -222,7 +234,7 @@ int dg_job_judge(struct dg_job *job, struct dg_err *err) {
                                   .device_stated = dg_args_has(&app->args, DG_OPT_DEVICE),
                                   .device_refused = dg_args_has(&app->args, DG_OPT_NO_DEVICE),
                                   .engine = dg_cstr(dg_args_value(&app->args, DG_OPT_ENGINE)),
-                                  .command = dg_cstr(dg_args_value(&app->args, DG_OPT_COMMAND)),
+                                  .command = job->command,
                                   .exit_code = job->exit_code,
                                   .exit_signal = job->exit_signal};
     struct dg_history_view view = {0};

@@ -13,8 +13,17 @@ struct dg_job {
     struct dg_arena *arena;
     struct dg_ingest *ingest;
     struct dg_scan *scan;
-    struct dg_look *look;      /* at this machine's GPUs, until it is joined */
+    char *const *files; /* inputs; those of the command line unless set anew after dg_job_init() */
+    size_t n_files;
+    struct dg_slice command; /* how the server was started, when that is known; else empty */
+    struct dg_look *look;    /* at this machine's GPUs, until it is joined */
     struct dg_devices devices;
+    struct dg_job_text {
+        const char *name;
+        enum dg_kind kind;
+        struct dg_slice text;
+    } texts[2];
+    size_t n_texts;
     struct dg_diagnosis *d;
     json_t *report;  /* after dg_job_report() */
     uint64_t *heads; /* per source: hash of its first 64 KiB */
@@ -22,12 +31,15 @@ struct dg_job {
     struct dg_head *head;       /* the source that is read now */
     bool any_text;              /* a byte that is not blank was read */
     int exit_code, exit_signal; /* of the server, known from `run`; -1 */
+    double started;             /* of the server, known from `run`; 0 */
     double silent_since;
 };
 
 /* Rules are loaded, nothing is read yet. */
 int dg_job_init(struct dg_job *job, struct dg_app *app, struct dg_err *err);
 void dg_job_release(struct dg_job *job);
+/* One more input, from memory; its text and name must last until dg_job_scan(). */
+int dg_job_add_text(struct dg_job *job, const char *name, enum dg_kind kind, struct dg_slice text);
 /* Read the inputs of the command line and find what the rules know. -DG_E_NOTFOUND: nothing could be read, or nothing
  * is in it; it was said already, err is not filled. */
 int dg_job_scan(struct dg_job *job, struct dg_err *err);
@@ -47,6 +59,9 @@ void dg_history_devices(const struct dg_device *v, uint32_t n, struct dg_buf *li
 
 /* A stored or new report in the form asked for. -DG_E_NOMEM. */
 int dg_job_render(const struct dg_app *app, enum dg_form form, const json_t *report, struct dg_buf *out);
+/* Print a report where the command line wants it: standard output, --report FILE, under --tee and run standard error.
+ * Returns the exit status. */
+int dg_put_report(const struct dg_app *app, const json_t *report);
 /* The exit status that a report stands for: 0, 1 or 3. */
 int dg_job_status(const json_t *report);
 

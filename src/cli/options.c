@@ -117,7 +117,7 @@ static int take_operand(struct parser *p, char *word) {
     if (!p->operands_only && !p->command_known && !p->a->n_operands && find_command(word, &cmd))
         return take_command(p, cmd);
     p->a->operands[p->a->n_operands++] = word;
-    if (p->a->cmd == DG_CMD_PREFLIGHT) p->operands_only = true;
+    if (p->a->cmd == DG_CMD_PREFLIGHT || p->a->cmd == DG_CMD_RUN) p->operands_only = true;
     return 0;
 }
 

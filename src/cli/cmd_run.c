@@ -1,0 +1,246 @@
+/* diagnose run: start the command, keep its log, see its end, judge, record. */
+#include "cli/cgroup.h"
+#include "cli/job.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/runlog.h"
+#include "cli/supervise.h"
+#include "report/report.h"
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROOM = 64 << 20, COMMAND_ROOM = 256 << 10, OWN_FAILURE = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
+
+struct watch { /* what the supervisor's callbacks need */
+    struct dg_app *app;
+    struct dg_runlog log;
+    pcre2_code *regex; /* of --ready; NULL: what the rules know */
+    pcre2_match_data *data;
+};
+
+/* ---- readiness */
+
+static bool says_serving(const struct dg_rule *rule) {
+    for (uint32_t i = 0; i < rule->n_set; i++)
+        if (dg_slice_is(rule->set[i].name, "phase") && dg_slice_is(rule->set[i].value, "serving")) return rule->pulse;
+    return false;
+}
+
+static bool holds_literal(const struct dg_rule *rule, struct dg_slice line) {
+    for (uint32_t i = 0; i < rule->n_positive; i++)
+        if (dg_slice_find(line, rule->patterns[i].lit) >= 0) return true;
+    return false;
+}
+
+static bool rule_matches(const struct dg_app *app, const struct dg_rule *rule, struct dg_slice line) {
+    struct dg_match_opts opts = {.split = dg_prefix_parse, .threads = 1};
+    struct dg_finding f;
+    struct dg_arena *arena = dg_arena_new(1 << 20);
+    bool yes = arena && dg_match_rule(app->matcher, rule, line, &opts, arena, &f) == 1;
+    dg_arena_free(arena);
+    return yes;
+}
+
+/* The engines' own lines of readiness are rules: facts that pulse and set the phase to serving. */
+static bool ready(void *ctx, struct dg_slice line) {
+    struct watch *w = ctx;
+    const struct dg_ruleset *rules = dg_pack_rules(w->app->pack);
+    if (w->regex) return pcre2_match(w->regex, (PCRE2_SPTR)line.ptr, line.len, 0, 0, w->data, NULL) >= 0;
+    for (uint32_t i = 0; i < rules->n_rules; i++) {
+        const struct dg_rule *r = &rules->rules[i];
+        if (says_serving(r) && holds_literal(r, line) && rule_matches(w->app, r, line)) return true;
+    }
+    return false;
+}
+
+static int compile_ready(struct watch *w, struct dg_err *err) {
+    const char *text = dg_args_value(&w->app->args, DG_OPT_READY);
+    int code;
+    PCRE2_SIZE at;
+    PCRE2_UCHAR why[128];
+    if (!text) return 0;
+    w->regex =
+        pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &code, &at, NULL);
+    if (!w->regex) {
+        pcre2_get_error_message(code, why, sizeof(why));
+        return dg_err_set(err, DG_E_SYNTAX, 0, "--ready: column %zu: %s", (size_t)at + 1, (const char *)why);
+    }
+    w->data = pcre2_match_data_create_from_pattern(w->regex, NULL);
+    return w->data ? 0 : dg_err_nomem(err);
+}
+
+static int keep(void *ctx, const void *ptr, size_t len) {
+    return dg_runlog_write(&((struct watch *)ctx)->log, ptr, len);
+}
+
+/* ---- the log */
+
+/* --log, else run-TIME-PID.log in the state folder. */
+static int open_log(struct watch *w, struct dg_err *err) {
+    const char *given = dg_args_value(&w->app->args, DG_OPT_LOG);
+    const struct dg_env *env = &w->app->env;
+    struct dg_buf path = DG_BUF_INIT(4096);
+    bool state = env->xdg_state_home && *env->xdg_state_home == '/';
+    if (given) return dg_runlog_open(&w->log, given, err);
+    if (!state && (!env->home || *env->home != '/'))
+        return dg_err_set(err, DG_E_NOTFOUND, 0, "no home folder for the log: name one with --log FILE");
+    dg_buf_adds(&path, state ? env->xdg_state_home : env->home);
+    dg_buf_adds(&path, state ? "/diagnose/logs" : "/.local/state/diagnose/logs");
+    int r = path.failed ? dg_err_nomem(err) : dg_dir_make(path.ptr, 0700, err);
+    if (!r) {
+        char name[64];
+        time_t now = time(NULL);
+        struct tm tm;
+        dg_runlog_prune(path.ptr, NULL);
+        gmtime_r(&now, &tm);
+        snprintf(name, sizeof(name), "/run-%04d%02d%02dT%02d%02d%02dZ-%d.log", tm.tm_year + 1900, tm.tm_mon + 1,
+                 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());
+        dg_buf_adds(&path, name);
+        r = path.failed ? dg_err_nomem(err) : dg_runlog_open(&w->log, path.ptr, err);
+    }
+    dg_buf_release(&path);
+    return r;
+}
+
+/* ---- what was run, as one line that a shell would take */
+
+static void add_word(struct dg_buf *out, const char *word) {
+    bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@+%") ==
+                              strlen(word);
+    if (out->len) dg_buf_addc(out, ' ');
+    if (plain) {
+        dg_buf_adds(out, word);
+        return;
+    }
+    dg_buf_addc(out, '\'');
+    for (; *word; word++) dg_buf_addf(out, *word == '\'' ? "'\\''" : "%c", *word);
+    dg_buf_addc(out, '\'');
+}
+
+/* Variables that choose backends or say how GPUs talk to each other; those that hold secrets are masked with the
+ * report. */
+static bool chooses(const char *variable) {
+    static const char *const PREFIXES[] = {"SGLANG_", "SGL_",    "VLLM_", "FLASHINFER_", "TRTLLM_", "TLLM_",
+                                           "NCCL_",   "CUDA_",   "TORCH", "PYTORCH_",    "TRITON_", "GLOO_",
+                                           "GGML_",   "OLLAMA_", "RAY_",  "MAX_JOBS="};
+    for (size_t i = 0; i < DG_COUNT(PREFIXES); i++)
+        if (!strncmp(variable, PREFIXES[i], strlen(PREFIXES[i]))) return true;
+    return false;
+}
+
+static void add_command(struct dg_buf *out, char *const *argv) {
+    for (char **e = environ; *e; e++)
+        if (chooses(*e)) add_word(out, *e);
+    for (; *argv; argv++) add_word(out, *argv);
+}
+
+/* ---- after the end */
+
+static void tell_end(const struct dg_supervised *s, const char *log) {
+    char how[64];
+    if (s->exit_signal >= 0)
+        snprintf(how, sizeof(how), "was ended by signal %d", s->exit_signal);
+    else
+        snprintf(how, sizeof(how), "ended with status %d", s->exit_code);
+    dg_msg("the command %s after %.0f s (peak %.1f GiB in one process); log: %s", how, s->ended - s->started,
+           (double)s->peak_rss / (1 << 30), log);
+    if (s->timed_out)
+        dg_msg(
+            "it was not ready in time and was ended; where it hung: py-spy dump --pid PID, before the next time-out");
+    for (unsigned i = 0; i < s->n_leftovers; i++)
+        dg_msg("left behind: %d %s%s", (int)s->leftovers[i].pid, s->leftovers[i].name,
+               i ? "" : " (--cleanup ends such)");
+}
+
+/* The kernel's lines are read whole: what does not belong to this span or process is told apart by the join. */
+static int add_kernel_side(struct dg_job *job, const struct dg_cgroup_memory *before, struct dg_buf *events,
+                           struct dg_buf *kernel) {
+    struct dg_cgroup_memory after;
+    int r = 0;
+    dg_cgroup_memory(&after);
+    dg_cgroup_events(before, &after, events);
+    if (events->len) r = dg_job_add_text(job, "memory.events", DG_KIND_CONTAINER, dg_buf_slice(events));
+    if (!r && !dg_kmsg_read(kernel, NULL) && kernel->len)
+        r = dg_job_add_text(job, "kernel ring buffer", DG_KIND_KERNEL, dg_buf_slice(kernel));
+    return r;
+}
+
+static int judge(struct watch *w, const struct dg_supervised *s, const struct dg_cgroup_memory *before,
+                 struct dg_err *err) {
+    struct dg_job job;
+    struct dg_buf command = DG_BUF_INIT(COMMAND_ROOM), events = DG_BUF_INIT(4096), kernel = DG_BUF_INIT(64 << 20);
+    int r = dg_job_init(&job, w->app, err);
+    char *log = w->log.path;
+    add_command(&command, w->app->args.operands);
+    job.files = &log;
+    job.n_files = 1;
+    job.exit_code = s->exit_code;
+    job.exit_signal = s->exit_signal;
+    job.started = s->started;
+    job.command = dg_buf_slice(&command);
+    if (!r && add_kernel_side(&job, before, &events, &kernel)) r = dg_err_nomem(err);
+    if (!r) r = dg_job_scan(&job, err);
+    if (!r) r = dg_job_judge(&job, err);
+    if (!r) r = dg_job_report(&job, err);
+    if (!r) (void)dg_put_report(w->app, job.report);
+    dg_job_release(&job);
+    dg_buf_release(&command);
+    dg_buf_release(&events);
+    dg_buf_release(&kernel);
+    return r;
+}
+
+static int settle(struct watch *w, struct dg_supervise_opts *o, struct dg_err *err) {
+    const struct dg_args *a = &w->app->args;
+    const char *pty = dg_args_value(a, DG_OPT_PTY), *limit = dg_args_value(a, DG_OPT_TIMEOUT_READY);
+    if (!a->n_operands) return dg_err_set(err, DG_E_SYNTAX, 0, "name the command to run, after --");
+    if (pty && strcmp(pty, "auto") && strcmp(pty, "always") && strcmp(pty, "never"))
+        return dg_err_set(err, DG_E_SYNTAX, 0, "'--pty %s' is none of auto, always, never", pty);
+    if (limit && (!dg_slice_double(dg_cstr(limit), &o->timeout_ready) || !(o->timeout_ready > 0)))
+        return dg_err_set(err, DG_E_SYNTAX, 0, "'--timeout-ready %s' is no number of seconds", limit);
+    o->pty = pty && *pty == 'a' && pty[1] == 'l'
+                 ? true
+                 : (!pty || pty[1] == 'u') && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    o->cleanup = dg_args_has(a, DG_OPT_CLEANUP);
+    o->argv = a->operands; /* room is one more than what was typed, and zeroed */
+    o->log = keep;
+    o->ready = ready;
+    o->ctx = w;
+    int r = compile_ready(w, err);
+    if (!r) r = dg_app_rules(w->app, err);
+    if (!r) r = dg_app_matcher(w->app, err);
+    return r ? r : open_log(w, err);
+}
+
+static int status_of(const struct dg_supervised *s) {
+    return s->exit_signal >= 0 ? 128 + s->exit_signal : s->exit_code;
+}
+
+int dg_cmd_run(struct dg_app *app) {
+    struct watch w = {.app = app, .log = {.fd = -1}};
+    struct dg_supervise_opts o = {0};
+    struct dg_supervised s;
+    struct dg_cgroup_memory before;
+    struct dg_err err = {0}, why = {0};
+    int status = OWN_FAILURE, r = settle(&w, &o, &err);
+    if (!r) {
+        dg_cgroup_memory(&before);
+        r = dg_supervise(&o, &s, &err);
+        if (r) status = r == -DG_E_NOTFOUND ? NOT_FOUND : CANNOT_RUN;
+    }
+    if (r) {
+        dg_msg("%s", err.msg);
+    } else {
+        status = status_of(&s);
+        if (dg_runlog_close(&w.log, &why)) dg_msg("%s", why.msg);
+        if (!app->quiet) tell_end(&s, w.log.path);
+        if (judge(&w, &s, &before, &why) && why.code) dg_msg("%s", why.msg);
+    }
+    dg_closep(&w.log.fd);
+    pcre2_match_data_free(w.data);
+    pcre2_code_free(w.regex);
+    return status;
+}
