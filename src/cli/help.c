@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include <stdio.h>
 
-enum { COLUMNS = 79, NAME_WIDTH = 24 };
+enum { COLUMNS = 79, NAME_WIDTH = 24, ROFF_COLUMNS = 74 };
 
 /* Words after `head`, comma-separated, in lines that are indented alike. */
 struct flow {
@@ -74,29 +74,33 @@ void dg_help(enum dg_cmd cmd, struct dg_buf *out) {
     }
 }
 
-/* mdoc: a leading dot or quote would be a request, a backslash an escape. */
-static void roff(struct dg_buf *out, const char *text) {
-    if (*text == '.' || *text == '\'') dg_buf_adds(out, "\\&");
-    for (; *text; text++) {
-        if (*text == '\\')
+/* At the start of a line a dot or quote would be a request; a backslash is an escape. */
+static void roff(struct dg_buf *out, struct dg_slice word, bool line_start) {
+    if (line_start && (dg_slice_starts(word, DG_S(".")) || dg_slice_starts(word, DG_S("'")))) dg_buf_adds(out, "\\&");
+    for (size_t i = 0; i < word.len; i++) {
+        if (word.ptr[i] == '\\')
             dg_buf_adds(out, "\\e");
-        else if (*text == '-')
+        else if (word.ptr[i] == '-')
             dg_buf_adds(out, "\\-");
         else
-            dg_buf_addc(out, *text);
+            dg_buf_addc(out, word.ptr[i]);
     }
 }
 
-/* One sentence a line, as mdoc wants it. */
+/* As mdoc wants it: each sentence begins a line, no line is longer than a screen. */
 static void roff_lines(struct dg_buf *out, const char *text) {
-    struct dg_slice rest = dg_cstr(text);
-    for (ptrdiff_t end; (end = dg_slice_find(rest, DG_S(". "))) >= 0; rest = dg_slice_from(rest, (size_t)end + 2)) {
-        char line[1024];
-        snprintf(line, sizeof(line), "%.*s.", (int)end, rest.ptr);
-        roff(out, line);
-        dg_buf_addc(out, '\n');
+    struct dg_slice rest = dg_cstr(text), word;
+    size_t column = 0;
+    while (rest.len && dg_slice_split(&rest, ' ', &word)) {
+        if (column && column + word.len > ROFF_COLUMNS) {
+            dg_buf_addc(out, '\n');
+            column = 0;
+        }
+        if (column) dg_buf_addc(out, ' ');
+        roff(out, word, column == 0);
+        column += word.len + 1;
+        if (dg_slice_ends(word, DG_S("."))) column = ROFF_COLUMNS;
     }
-    roff(out, rest.ptr);
     dg_buf_addc(out, '\n');
 }
 
@@ -118,7 +122,8 @@ static void man_options(enum dg_cmd cmd, struct dg_buf *out) {
 
 static void man_commands(struct dg_buf *out) {
     for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) {
-        dg_buf_addf(out, ".Ss diagnose %s %s\n", dg_cmds[c].name, dg_cmds[c].operands);
+        dg_buf_addf(out, ".Ss diagnose %s\n", dg_cmds[c].name);
+        if (*dg_cmds[c].operands) dg_buf_addf(out, ".D1 diagnose %s Ar \"%s\"\n", dg_cmds[c].name, dg_cmds[c].operands);
         roff_lines(out, dg_cmds[c].text);
         bool own = false;
         for (int i = 0; i < DG_OPT_COUNT; i++)
