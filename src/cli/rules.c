@@ -77,8 +77,10 @@ static int load_packs(struct dg_app *app, const struct places *p, struct dg_err 
 
 static int load_catalog(struct dg_app *app, const struct places *p, struct dg_err *err) {
     const char *paths[PLACES_MAX];
-    for (size_t i = 0; i < p->n; i++) paths[i] = p->v[i].path;
-    app->catalog = dg_catalog_load(paths, p->n, &app->problems);
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->v[i].required || !access(p->v[i].path, F_OK)) paths[n++] = p->v[i].path;
+    app->catalog = dg_catalog_load(paths, n, &app->problems);
     return app->catalog ? 0 : dg_err_nomem(err);
 }
 
