@@ -64,7 +64,7 @@ void dg_help(enum dg_cmd cmd, struct dg_buf *out) {
     bool scan = cmd == DG_CMD_SCAN;
     dg_buf_addf(out, "usage: diagnose %s%s[OPTIONS]%s%s\n", scan ? "" : c->name, scan ? "" : " ",
                 *c->operands ? " " : "", c->operands);
-    dg_buf_addf(out, "%s%s\n", c->brief, scan ? ": diagnose server.log, ... | diagnose" : "");
+    dg_buf_addf(out, "%s\n", c->brief);
     options_of(cmd, out);
     always(cmd, out);
     if (scan) {

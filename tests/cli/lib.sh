@@ -45,7 +45,7 @@ want_same() { # EXPECTED_FILE
     diff -u "$1" "$work/out" || fail "standard output differs from $1"
 }
 
-finish() {
+finish() { # the last line of every script
     [ "$faults" = 0 ] || {
         echo "$faults faults" >&2
         exit 1
