@@ -126,6 +126,7 @@ static const struct face starts[] = {
     {DG_KIND_ENVIRONMENT, "nvcc: NVIDIA (R) Cuda compiler driver"},
     {DG_KIND_ENVIRONMENT, "Package "},
     {DG_KIND_SERVER, "Traceback (most recent call last)"},
+    {DG_KIND_SERVER, "File \""},
     {DG_KIND_SERVER, "ggml_"},
     {DG_KIND_SERVER, "llama_"},
     {DG_KIND_SERVER, "load_backend: "},

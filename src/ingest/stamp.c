@@ -181,36 +181,32 @@ bool dg_stamp_ctime(struct dg_slice t, struct dg_stamp *s) {
     return true;
 }
 
-/* mktime is slow, and a log asks for the same hour again and again; clocks are changed at full hours. */
-static double local_time(int year, const struct dg_stamp *s) {
-    static _Thread_local struct {
-        int year, mon, day, hour;
-        double epoch;
-    } last;
-    if (last.year != year || last.mon != s->mon || last.day != s->day || last.hour != s->hour) {
-        last.epoch = dg_time_local(year, s->mon, s->day, s->hour, 0, 0);
-        last.year = year;
-        last.mon = s->mon;
-        last.day = s->day;
-        last.hour = s->hour;
-    }
-    return last.epoch + s->min * 60 + s->sec;
-}
-
-static double with_year(int year, const struct dg_stamp *s) {
-    if (s->min > 59 || s->sec >= 61) return DG_TIME_NONE;
-    return s->zoned ? dg_time_utc(year, s->mon, s->day, s->hour, s->min, s->sec) - s->offset : local_time(year, s);
-}
-
-double dg_stamp_epoch(const struct dg_stamp *s, double now) {
-    if (s->year) return with_year(s->year, s);
+/* The full hour of a stamp in local time. Without a year: the last such hour that is not ahead of now by more than a
+ * day. */
+static double local_hour(const struct dg_stamp *s) {
+    if (s->year) return dg_time_local(s->year, s->mon, s->day, s->hour, 0, 0);
+    double now = dg_time_now();
     int year = 1971 + (int)(now / (365.2425 * DAY_SECONDS));
     for (int tries = 0; tries < 10; tries++, year--) { /* 29 February: up to eight years back */
-        if (dg_time_utc(year, s->mon, s->day, s->hour, 0, 0) > now + 3 * DAY_SECONDS) continue; /* in any zone */
-        double t = with_year(year, s);
+        double t = dg_time_local(year, s->mon, s->day, s->hour, 0, 0);
         if (t <= now + DAY_SECONDS) return t;
     }
     return DG_TIME_NONE;
+}
+
+/* mktime is slow, and a log asks for the same hour again and again; clocks are changed at full hours. */
+static double cached_hour(const struct dg_stamp *s) {
+    static _Thread_local struct dg_stamp last;
+    static _Thread_local double hour = DG_TIME_NONE;
+    if (last.year != s->year || last.mon != s->mon || last.day != s->day || last.hour != s->hour) hour = local_hour(s);
+    last = *s;
+    return hour;
+}
+
+double dg_stamp_epoch(const struct dg_stamp *s) {
+    if (s->min > 59 || s->sec >= 61) return DG_TIME_NONE;
+    if (s->zoned && s->year) return dg_time_utc(s->year, s->mon, s->day, s->hour, s->min, s->sec) - s->offset;
+    return cached_hour(s) + s->min * 60 + s->sec;
 }
 
 double dg_stamp_year_shift(double t, double to) {

@@ -35,8 +35,8 @@ bool dg_stamp_ctime(struct dg_slice text, struct dg_stamp *s);
 int dg_stamp_month(struct dg_slice word);
 
 /* Epoch seconds; NaN when no such time exists. Without a zone: local time of TZ. Without a year: the last such time
- * that is not more than a day ahead of `now`. */
-double dg_stamp_epoch(const struct dg_stamp *s, double now);
+ * that is not ahead of now by more than a day. */
+double dg_stamp_epoch(const struct dg_stamp *s);
 /* Whole years to add to `t` (an epoch whose year was assumed) to come near `to`, in seconds. */
 double dg_stamp_year_shift(double t, double to);
 
