@@ -59,14 +59,22 @@ static bool holds(const struct dg_image_member *m, enum dg_code_kind kind, const
     return false;
 }
 
+enum { FILES = 3 };
+
 static bool is_family(const char *target) { return strchr(target, 'f') != NULL; }
 
-/* One file of many targets, machine code and PTX of each; nvcc takes no `f` targets beside others. Returns how many. */
-static size_t build_all(const char *options, const char *name, bool family) {
+/* Is a target in the file of this number? All are in the last one, half of them in each of the others, which is
+ * enough to see the compression. nvcc takes no `f` targets beside others, so each file is two. */
+static bool wanted(size_t i, size_t file, bool family) {
+    return is_family(TARGETS[i]) == family && (file == FILES - 1 || i % 2 == file);
+}
+
+/* Machine code and PTX of the wanted targets. Returns how many. */
+static size_t build(const char *options, const char *name, size_t file, bool family) {
     struct dg_buf args = DG_BUF_INIT(8000);
     size_t n = 0;
     for (size_t i = 0; i < DG_COUNT(TARGETS); i++) {
-        if (is_family(TARGETS[i]) != family) continue;
+        if (!wanted(i, file, family)) continue;
         n++;
         dg_buf_addf(&args, " -gencode arch=compute_%s,code=[sm_%s,compute_%s]", TARGETS[i], TARGETS[i], TARGETS[i]);
     }
@@ -81,22 +89,22 @@ static void every_target_in_every_compression(void **state) {
     static const struct {
         const char *options, *name;
         enum dg_compression cubin, ptx;
-    } rows[] = {
+    } rows[FILES] = {
         {"-fatbin --compress-mode=size", "size.fatbin", DG_COMPRESSION_ZSTD, DG_COMPRESSION_ZSTD},
         {"-fatbin --compress-mode=speed -Xfatbin -compress-all", "speed.fatbin", DG_COMPRESSION_LZ4,
          DG_COMPRESSION_LZ4},
         {"-shared -cudart shared -Xcompiler -fPIC", "lib.so", DG_COMPRESSION_NONE, DG_COMPRESSION_ZSTD},
     };
     need_nvcc();
-    for (size_t k = 0; k < 2 * DG_COUNT(rows); k++) {
+    for (size_t k = 0; k < 2 * FILES; k++) {
         size_t r = k / 2;
         bool family = k % 2;
-        size_t n = build_all(rows[r].options, rows[r].name, family);
+        size_t n = build(rows[r].options, rows[r].name, r, family);
         struct dg_image *image = read_built(rows[r].name);
         const struct dg_image_member *m = &image->v[0];
         assert_int_equal(m->n_codes, 2 * n);
         for (size_t i = 0; i < DG_COUNT(TARGETS); i++) {
-            if (is_family(TARGETS[i]) != family) continue;
+            if (!wanted(i, r, family)) continue;
             assert_true(holds(m, DG_CODE_CUBIN, TARGETS[i]));
             assert_true(holds(m, DG_CODE_PTX, TARGETS[i]));
         }
@@ -115,6 +123,7 @@ static void every_target_bare(void **state) {
         assert_int_equal(image->v[0].n_codes, 1);
         if (!holds(&image->v[0], DG_CODE_CUBIN, TARGETS[i])) fail_msg("sm_%s is read as another", TARGETS[i]);
         dg_image_free(image);
+        if (i % 4) continue;
         assert_int_equal(shell("cd %s && %s -ptx -arch=compute_%s -o k.ptx k.cu", dir, nvcc, TARGETS[i]), 0);
         image = read_built("k.ptx");
         assert_true(holds(&image->v[0], DG_CODE_PTX, TARGETS[i]));
