@@ -149,6 +149,12 @@ static void add_choices(struct writer *w, const struct dg_attempt *a) {
     dg_json_end(&w->j);
 }
 
+/* A command that was read from a log is shown, but never made into one to run. */
+static const char *command_origin(const struct dg_attempt *a) {
+    if (!a->command.len) return NULL;
+    return dg_slice_eq(a->command, dg_facts_get(&a->facts, DG_S("command"))) ? "log" : "stated";
+}
+
 static void add_attempt(struct writer *w, const struct dg_attempt *a) {
     dg_json_key(&w->j, "attempt");
     if (!a->known) {
@@ -169,6 +175,7 @@ static void add_attempt(struct writer *w, const struct dg_attempt *a) {
     kv_text(w, "phase", a->phase);
     add_exit(w, a);
     kv_text(w, "command", a->command);
+    kv_str(w, "command_origin", command_origin(a));
     add_choices(w, a);
     dg_json_end(&w->j);
 }

@@ -1,0 +1,10 @@
+#!/bin/bash
+# The labelled logs: how often the verdict, the line and the proposal are right.
+. "$(dirname "$0")/lib.sh"
+if ! command -v python3 >/dev/null; then
+    echo "python3 is not here: not scored"
+    exit 77
+fi
+python3 "$SOURCE_DIR/tests/score/score" --diagnose "$DIAGNOSE" --show --min-class 97 --min-line 95 --min-next 90 --max-wrong 0 "$cases" ||
+    fail "the score is below its floors"
+finish
