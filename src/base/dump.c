@@ -160,15 +160,17 @@ static void parse_argv(struct dg_slice s, struct out *o, struct dg_buf *word) {
     unsigned at = 0;
     while (!o->failed && next_word(&s, word)) {
         struct dg_slice w = dg_buf_slice(word);
-        if (is_flag(w)) {
+        if (word->failed) {
+            o->failed = true;
+        } else if (is_flag(w)) {
             if (flag.ptr) add(o, flag, DG_S("true"));
             w = undash(w);
             ptrdiff_t eq = dg_slice_find_ch(w, '=');
             flag = (struct dg_slice){NULL, 0};
             if (eq > 0)
                 add(o, dg_slice_upto(w, (size_t)eq), dg_slice_from(w, (size_t)eq + 1));
-            else
-                flag = dg_arena_dup(o->arena, w);
+            else if (!(flag = dg_arena_dup(o->arena, w)).ptr)
+                o->failed = true;
         } else if (flag.ptr) {
             add(o, flag, w);
             flag = (struct dg_slice){NULL, 0};
