@@ -1,6 +1,7 @@
 #include "unit.h"
 #include "base/file.h"
 #include "image/image.h"
+#include "image/unpack.h"
 #include <stdio.h>
 
 static const char *sample(const char *name) {
@@ -368,22 +369,23 @@ static void containers_across_blocks_are_found(void **state) {
     }
 }
 
+#define AR_HEADER "%-48s%-10zu`\n"
+
 static void archives_name_members_in_three_ways(void **state) {
     (void)state;
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(4000);
     unsigned char code[96];
     put_container(code, 90, 2, 0);
-    static const char *const lead = "%-48s%-10zu`\n";
     static const char names[] = "a_long_name_of_a_member.o/\n";
     dg_buf_adds(&b, "!<arch>\n");
-    dg_buf_addf(&b, lead, "//", sizeof(names) - 1);
+    dg_buf_addf(&b, AR_HEADER, "//", sizeof(names) - 1);
     dg_buf_adds(&b, names);
     dg_buf_addc(&b, '\n');
-    dg_buf_addf(&b, lead, "/0", sizeof(code));
+    dg_buf_addf(&b, AR_HEADER, "/0", sizeof(code));
     dg_buf_add(&b, code, sizeof(code));
-    dg_buf_addf(&b, lead, "short.o/", sizeof(code));
+    dg_buf_addf(&b, AR_HEADER, "short.o/", sizeof(code));
     dg_buf_add(&b, code, sizeof(code));
-    dg_buf_addf(&b, lead, "#1/4", sizeof(code) + 4);
+    dg_buf_addf(&b, AR_HEADER, "#1/4", sizeof(code) + 4);
     dg_buf_adds(&b, "bsd\1");
     dg_buf_add(&b, code, sizeof(code));
     struct dg_image *image = read_bytes(b.ptr, b.len);
@@ -393,6 +395,132 @@ static void archives_name_members_in_three_ways(void **state) {
     assert_string_equal(image->v[2].member, "bsd\1");
     for (int i = 0; i < 3; i++) assert_string_equal(shown(&image->v[i]), "1x[sm_90]");
     dg_image_free(image);
+}
+
+static void damaged_archives_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *fault;
+    } rows[] = {
+        {"!<arch>\nx/                                              abc       `\n", "damaged at byte 8"},
+        {"!<arch>\nx/                                              4         ??data", "damaged at byte 8"},
+        {"!<arch>\nx/                                              400       `\ndata", "cut"},
+        {"!<arch>\n", NULL},
+    };
+    for (size_t i = 0; i < DG_COUNT(rows); i++) {
+        struct dg_image *image = read_bytes(rows[i].text, strlen(rows[i].text));
+        assert_int_equal(image->n, 1);
+        assert_true(rows[i].fault ? strstr(image->v[0].fault, rows[i].fault) != NULL : !image->v[0].fault);
+        dg_image_free(image);
+    }
+}
+
+/* A zip file of one stored member whose sizes and places are in 64-bit fields. */
+static size_t put_zip64(unsigned char *b, size_t payload) {
+    static const unsigned char member[] = "PK\3\4"; /* the rest is zero: no name, no extra */
+    unsigned char *p = b;
+    memset(b, 0, 1000);
+    memcpy(p, member, 4);
+    put_container(p + 30, 90, 2, 0);
+    p += 30 + payload;
+    unsigned char *central = p;
+    memcpy(p, "PK\1\2", 4);
+    put32(p + 20, 0xffffffff);
+    put32(p + 24, 0xffffffff);
+    put16(p + 28, 3);
+    put16(p + 30, 4 + 4 + 24 + 4);
+    put32(p + 42, 0xffffffff);
+    memcpy(p + 46, "x.o", 3);
+    put16(p + 49, 7); /* another field first */
+    put16(p + 53, 1);
+    put16(p + 55, 24);
+    put32(p + 57, (uint32_t)payload); /* unpacked, packed, place */
+    put32(p + 65, (uint32_t)payload);
+    p += 46 + 3 + 36;
+    unsigned char *end64 = p;
+    memcpy(p, "PK\6\6", 4);
+    put32(p + 32, 1);
+    put32(p + 48, (uint32_t)(central - b));
+    p += 56;
+    memcpy(p, "PK\6\7", 4);
+    put32(p + 8, (uint32_t)(end64 - b));
+    p += 20;
+    memcpy(p, "PK\5\6", 4);
+    put16(p + 10, 0xffff);
+    put32(p + 16, 0xffffffff);
+    p += 22;
+    return (size_t)(p - b);
+}
+
+static void large_zip_files_are_read(void **state) {
+    (void)state;
+    unsigned char b[1000];
+    size_t n = put_zip64(b, 96);
+    struct dg_image *image = read_bytes(b, n);
+    assert_int_equal(image->n, 1);
+    assert_string_equal(image->v[0].member, "x.o");
+    assert_string_equal(shown(&image->v[0]), "1x[sm_90]");
+    dg_image_free(image);
+}
+
+static void compressions_are_undone(void **state) {
+    (void)state;
+    static const struct {
+        struct dg_slice packed;
+        const char *text; /* NULL: refused */
+        size_t size;
+    } rows[] = {
+        {DG_S_INIT("\x30"
+                   "abc"),
+         "abc", 3},
+        {DG_S_INIT("\x13"
+                   "a\1\0\x10"
+                   "b"),
+         "aaaaaaaab", 9}, /* overlapping match */
+        {DG_S_INIT("\xf0\1"
+                   "abcdefghijklmnop"),
+         "abcdefghijklmnop", 16}, /* long literals */
+        {DG_S_INIT("\x1f"
+                   "a\1\0\2\x10"
+                   "b"),
+         "aaaaaaaaaaaaaaaaaaaaaab", 23}, /* long match */
+        {DG_S_INIT("\x13"
+                   "a\2\0"),
+         NULL, 8}, /* before the start */
+        {DG_S_INIT("\x13"
+                   "a\0\0"),
+         NULL, 8}, /* no distance */
+        {DG_S_INIT("\x13"
+                   "a\1"),
+         NULL, 8}, /* cut */
+        {DG_S_INIT("\xf0\xff"), NULL, 300},
+        {DG_S_INIT("\x1f"
+                   "a\1\0"),
+         NULL, 300},
+        {DG_S_INIT("\x40"
+                   "abc"),
+         NULL, 4},
+        {DG_S_INIT("\x30"
+                   "abc"),
+         NULL, 2},
+        {DG_S_INIT("\x30"
+                   "abc"),
+         NULL, 4},
+        {DG_S_INIT("\x1f"
+                   "a\1\0\2\x10"
+                   "b"),
+         NULL, 10},
+    };
+    for (size_t i = 0; i < DG_COUNT(rows); i++) {
+        _cleanup_(dg_freep) unsigned char *out = dg_malloc(rows[i].size);
+        assert_int_equal(dg_unpack(DG_COMPRESSION_LZ4, rows[i].packed, out, rows[i].size), rows[i].text != NULL);
+        if (rows[i].text) assert_memory_equal(out, rows[i].text, rows[i].size);
+    }
+    unsigned char three[3];
+    assert_true(dg_unpack(DG_COMPRESSION_NONE, DG_S("abc"), three, 3));
+    assert_memory_equal(three, "abc", 3);
+    assert_false(dg_unpack(DG_COMPRESSION_NONE, DG_S("abcd"), three, 3));
+    assert_false(dg_unpack(DG_COMPRESSION_ZSTD, DG_S("abcd"), three, 3));
 }
 
 static void texts_that_are_no_ptx_are_passed_over(void **state) {
@@ -442,6 +570,9 @@ int main(void) {
         cmocka_unit_test(data_that_looks_like_code_is_passed_over),
         cmocka_unit_test(containers_across_blocks_are_found),
         cmocka_unit_test(archives_name_members_in_three_ways),
+        cmocka_unit_test(damaged_archives_are_told),
+        cmocka_unit_test(large_zip_files_are_read),
+        cmocka_unit_test(compressions_are_undone),
         cmocka_unit_test(texts_that_are_no_ptx_are_passed_over),
         cmocka_unit_test(survives_each_failing_allocation),
     };
