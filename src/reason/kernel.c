@@ -6,6 +6,8 @@
 #define ZONE_STEP 1800.0
 #define ZONE_MAX (14 * 3600.0)
 #define DEFAULT_TIMEOUT 600.0
+/* A process may load weights for that long without a line; its number says that it is the same. */
+#define SILENCE 3600.0
 
 enum identity { ID_CONFLICT, ID_UNKNOWN, ID_NAME, ID_PID };
 
@@ -67,10 +69,18 @@ static bool same_comm(struct dg_slice comm, struct dg_slice label) {
     return label.len >= 4 && (dg_slice_starts(label, comm) || (comm.len >= 4 && dg_slice_starts(comm, label)));
 }
 
+/* In front of a line, or in it: the shell names the process that was killed. */
+static bool names_pid(const struct dg_finding *f, long pid) {
+    int64_t first, last;
+    return f->first.pid == pid || f->last.pid == pid ||
+           (dg_slice_i64(capture_text(f, false, "pid"), &first) && first == pid) ||
+           (dg_slice_i64(capture_text(f, true, "pid"), &last) && last == pid);
+}
+
 static bool pid_seen(const struct dg_judge *j, long pid) {
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *f = &j->scan->findings[i];
-        if (!dg_kernel_side(j, f) && dg_episode_has(j, f) && (f->first.pid == pid || f->last.pid == pid)) return true;
+        if (!dg_kernel_side(j, f) && dg_episode_has(j, f) && names_pid(f, pid)) return true;
     }
     return false;
 }
@@ -196,7 +206,9 @@ static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
             enum identity id = identity(j, f, last);
             clock = clock || (dg_time_known(k) && dg_time_known(j->ep.last_time));
             if (id == ID_CONFLICT || (zoned && (id < ID_NAME || container || !basis_assumed(j, f)))) continue;
-            if (!near_death(j, k, w, zoned, &zone)) continue;
+            struct window own = w;
+            if (id == ID_PID) own.after += SILENCE;
+            if (!near_death(j, k, own, zoned, &zone)) continue;
             if (j->telling) tell_join(j, f, last, id, zone);
             j->zoned = j->zoned || zone != 0;
             return DG_FATE_OPEN;
