@@ -90,16 +90,23 @@ const struct dg_finding *dg_death_echo(const struct dg_judge *j) {
     return life.clean ? NULL : life.echo;
 }
 
-static bool only_kernel(const struct dg_judge *j) {
+/* A kernel log by itself is healthy when it holds no line of a fault, nor one that only goes with a fault. */
+static bool quiet_kernel(const struct dg_judge *j) {
     for (uint32_t i = 0; i < j->scan->n_sources; i++)
         if (j->scan->sources[i].kind != DG_KIND_KERNEL || j->scan->sources[i].error) return false;
+    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+        enum dg_role r = j->scan->findings[i].rule->role;
+        if (r == DG_ROLE_CONFIRMATION || r == DG_ROLE_CONSEQUENCE) return false;
+    }
     return j->scan->n_sources > 0;
 }
 
 enum dg_status dg_launch_status(struct dg_judge *j) {
     if (j->n_rank) return DG_STATUS_FAILURE;
-    if (!j->ep.any && only_kernel(j)) return DG_STATUS_HEALTHY;
+    if (!j->ep.any && quiet_kernel(j)) return DG_STATUS_HEALTHY;
     struct life life = life_of(j);
+    enum dg_status seen;
+    if (dg_ending_status(j, life.served, &seen)) return seen;
     if (life.served && life.clean) return DG_STATUS_HEALTHY;
     if (best_fatal(j)) return DG_STATUS_UNRECOGNISED;
     return life.served && !life.dead ? DG_STATUS_HEALTHY : DG_STATUS_INCONCLUSIVE;
@@ -167,6 +174,8 @@ void dg_fallback(struct dg_judge *j) {
     if (j->d->status == DG_STATUS_HEALTHY) return;
     if (j->d->status == DG_STATUS_UNRECOGNISED && f)
         unrecognised(j, &c, f);
+    else if (dg_ending_cause(j, &c))
+        tail_evidence(j, &c, j->ep.any ? j->scan->launches[j->ep.main].source : 0);
     else
         inconclusive(j, &c);
     DG_LIST_ADD(j, j->d->causes, j->d->n_causes, c);

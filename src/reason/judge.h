@@ -113,6 +113,9 @@ enum dg_status dg_launch_status(struct dg_judge *j); /* of the launches in ep, a
 bool dg_unexplained_before(const struct dg_judge *j,
                            const struct dg_finding *cause); /* an unknown exception stands before it */
 void dg_fallback(struct dg_judge *j);                       /* the cause without a rule: best evidence, stub */
+/* ending.c: false when the ending says nothing, or nobody saw it */
+bool dg_ending_status(const struct dg_judge *j, bool served, enum dg_status *ret);
+bool dg_ending_cause(struct dg_judge *j, struct dg_cause *c);
 /* ruledout.c, notchecked.c, fingerprint.c */
 void dg_ruled_out(struct dg_judge *j);
 void dg_not_checked(struct dg_judge *j);

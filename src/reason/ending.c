@@ -1,0 +1,45 @@
+/* How the process ended, when somebody saw it end (`run`), and no rule names a cause. */
+#include "reason/judge.h"
+#include <signal.h>
+
+static const struct {
+    int signal;
+    const char *name, *subclass; /* subclass of stopped; NULL: the process crashed by itself */
+} SIGNALS[] = {{SIGTERM, "SIGTERM", "sigterm"}, {SIGHUP, "SIGHUP", "sighup"}, {SIGINT, "SIGINT", "interrupt"},
+               {SIGSEGV, "SIGSEGV", NULL},      {SIGABRT, "SIGABRT", NULL},   {SIGBUS, "SIGBUS", NULL},
+               {SIGILL, "SIGILL", NULL},        {SIGFPE, "SIGFPE", NULL},     {SIGTRAP, "SIGTRAP", NULL}};
+
+static size_t index_of(const struct dg_judge *j) {
+    size_t i = 0;
+    while (i < DG_COUNT(SIGNALS) && SIGNALS[i].signal != j->opts->exit_signal) i++;
+    return i;
+}
+
+bool dg_ending_status(const struct dg_judge *j, bool served, enum dg_status *ret) {
+    size_t i = index_of(j);
+    if (i == DG_COUNT(SIGNALS)) return false;
+    if (SIGNALS[i].subclass && served) return false; /* a stop on request after service is no failure */
+    *ret = SIGNALS[i].subclass ? DG_STATUS_FAILURE : DG_STATUS_UNRECOGNISED;
+    return true;
+}
+
+bool dg_ending_cause(struct dg_judge *j, struct dg_cause *c) {
+    size_t i = index_of(j);
+    if (j->opts->exit_signal == SIGKILL) {
+        c->title = DG_S("killed, and nothing shows by whom");
+        c->summary = DG_S("ended by SIGKILL; neither the cgroup nor the kernel log shows an OOM kill");
+        return true;
+    }
+    if (i == DG_COUNT(SIGNALS)) return false;
+    if (SIGNALS[i].subclass) {
+        c->class = DG_S("stopped");
+        c->subclass = dg_cstr(SIGNALS[i].subclass);
+        c->confidence = DG_LIKELY; /* the signal was seen, its sender was not */
+        c->title = DG_S("ended from outside before it was ready");
+        c->summary = dg_judge_say(j, "ended by %s before it was ready; it did not fail by itself", SIGNALS[i].name);
+    } else {
+        c->title = DG_S("the process crashed");
+        c->summary = dg_judge_say(j, "crashed with %s, and no rule knows why", SIGNALS[i].name);
+    }
+    return true;
+}
