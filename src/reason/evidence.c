@@ -1,7 +1,10 @@
 /* The lines that prove a cause, root first: the decisive places, what another source says of it, the same on other
  * ranks, what agrees. */
 #include "reason/judge.h"
+#include <math.h>
 #include <stdio.h>
+
+#define SAME_EVENT 60.0 /* seconds between kernel lines on one event */
 
 struct dg_evidence dg_evidence_at(const struct dg_place *p, struct dg_slice role) {
     return (struct dg_evidence){
@@ -34,13 +37,32 @@ static void own_places(struct dg_judge *j, struct dg_cause *c, const struct dg_f
     for (uint32_t i = 0; i < f->n_decisive; i++) add(j, c, &f->decisive[i], f->rule, (struct dg_slice){NULL, 0}, 1);
 }
 
+static bool same_event(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *g) {
+    const struct dg_capture *a = dg_finding_capture(f, "pid"), *b = dg_finding_capture(g, "pid");
+    double apart = fabs(dg_place_time(j, &f->first) - dg_place_time(j, &g->first));
+    return (!a || !b || dg_slice_eq(a->text, b->text)) && !(apart > SAME_EVENT);
+}
+
+/* A confirmation speaks for the classes that it names; one that names none, for what its own side of the evidence says:
+ * a kernel line on some other process proves nothing about a server's traceback. */
+static bool confirms(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *g) {
+    if (g->rule->role != DG_ROLE_CONFIRMATION) return false;
+    for (uint32_t i = 0; i < g->rule->suggests.n; i++) {
+        struct dg_slice s = g->rule->suggests.v[i];
+        if (dg_slice_starts(s, f->rule->class) && (s.len == f->rule->class.len || s.ptr[f->rule->class.len] == '/'))
+            return true;
+    }
+    bool kernel = dg_kernel_side(j, g);
+    return !g->rule->suggests.n && kernel == dg_kernel_side(j, f) && (!kernel || same_event(j, f, g));
+}
+
 /* Other findings that speak of the same cause. */
 static void others(struct dg_judge *j, struct dg_cause *c, const struct dg_finding *f, bool other_source) {
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *g = &j->scan->findings[i];
         bool cause = g->rule->role == DG_ROLE_CAUSE && (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO) &&
                      (dg_slice_eq(g->rule->class, f->rule->class) || j->beaten_by[i] == f - j->scan->findings);
-        bool agrees = g->rule->role == DG_ROLE_CONFIRMATION;
+        bool agrees = confirms(j, f, g);
         if (g == f || !dg_episode_has(j, g) || (g->first.source != f->first.source) != other_source ||
             !(cause || agrees))
             continue;

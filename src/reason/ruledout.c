@@ -67,10 +67,10 @@ static void unrelated(struct dg_judge *j) {
     }
 }
 
-/* Echoes of the death mislead most, then other processes' kernel lines, then what was harmless all along. */
+/* A kernel line on another process misleads most, then echoes of the death, then what was harmless all along. */
 void dg_ruled_out(struct dg_judge *j) {
+    unrelated(j);
     from_rules(j, false);
     if (j->d->status == DG_STATUS_FAILURE) free_memory(j);
-    unrelated(j);
     from_rules(j, true);
 }
