@@ -1,19 +1,20 @@
 /* Confidence is what was seen: stated by the program, and does a second fact agree? */
 #include "reason/judge.h"
 
-static bool says_class(const struct dg_strs *list, struct dg_slice class) {
+static bool lists(const struct dg_strs *list, struct dg_slice word) {
     for (uint32_t i = 0; i < list->n; i++)
-        if (dg_slice_eq(list->v[i], class)) return true;
+        if (dg_slice_eq(list->v[i], word)) return true;
     return false;
 }
 
-/* Another rule, or another source, says the same class at another place. */
-static bool second_finding(const struct dg_judge *j, const struct dg_finding *f) {
+/* Another rule, or another source, says the same class at another place. `elsewhere`: only another source counts. */
+static bool second_finding(const struct dg_judge *j, const struct dg_finding *f, bool elsewhere) {
     for (uint32_t i = 0; i < j->scan->n_findings; i++) {
         const struct dg_finding *g = &j->scan->findings[i];
-        if (g == f || !dg_episode_has(j, g) || (g->rule == f->rule && g->first.source == f->first.source)) continue;
+        bool same_source = g->first.source == f->first.source;
+        if (g == f || !dg_episode_has(j, g) || (same_source && (elsewhere || g->rule == f->rule))) continue;
         if (g->rule->role == DG_ROLE_CONFIRMATION &&
-            (!g->rule->suggests.n || says_class(&g->rule->suggests, f->rule->class)))
+            (!g->rule->suggests.n || lists(&g->rule->suggests, f->rule->class)))
             return true;
         bool counts = j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO;
         if (g->rule->role == DG_ROLE_CAUSE && counts && dg_slice_eq(g->rule->class, f->rule->class) &&
@@ -52,15 +53,28 @@ static bool needs_version(const struct dg_fors *f) {
     return false;
 }
 
+/* A general rule that another class' rule refines, or explains by name, leaves open which of the two it is. */
+static bool leaves_open(const struct dg_judge *j, const struct dg_rule *rule) {
+    const struct dg_ruleset *rs = j->opts->rules;
+    for (uint32_t i = 0; rs && i < rs->n_rules; i++) {
+        const struct dg_rule *r = &rs->rules[i];
+        if (r->role == DG_ROLE_CAUSE && r != rule && !dg_slice_eq(r->class, rule->class) &&
+            (dg_rule_named(&r->refines, rule) || lists(&r->explains, rule->id)))
+            return true;
+    }
+    return false;
+}
+
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check) {
     bool kernel = j->ep.any && dg_kernel_side(j, f);
-    bool unaligned = j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED;
-    if (unaligned || check == DG_CHECK_CONTRADICTS) return DG_POSSIBLE;
     bool timed = dg_time_known(f->first.time) && dg_time_known(j->ep.last_time);
-    bool agrees = check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f) || exit_agrees(j, f);
+    bool vague = f->rule->symptom || leaves_open(j, f->rule), stopped = dg_slice_is(f->rule->class, "stopped");
+    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || check == DG_CHECK_CONTRADICTS) return DG_POSSIBLE;
+    if ((!kernel && !death_shown(j)) || dg_unexplained_before(j, f)) return DG_POSSIBLE;
+    bool agrees =
+        check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, vague && !stopped) || exit_agrees(j, f);
+    if (vague) return agrees ? DG_LIKELY : DG_POSSIBLE;
     if ((kernel && (j->zoned || !timed)) || dg_service_followed(j, f)) agrees = false;
     bool versioned = needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len;
-    if (f->rule->symptom) return agrees ? DG_LIKELY : DG_POSSIBLE;
-    if ((!kernel && !death_shown(j)) || dg_unexplained_before(j, f)) return DG_POSSIBLE;
     return agrees && !versioned && !dg_slice_is(f->rule->status, "experimental") ? DG_CERTAIN : DG_LIKELY;
 }
