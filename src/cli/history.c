@@ -125,7 +125,9 @@ int dg_history_record(struct dg_job *job, struct dg_slice report, int64_t *ret_i
     make_key(job, key);
     const struct dg_launch *launch = judged_launch(job);
     struct dg_store_entry e = {.key = dg_cstr(key),
-                               .time = job->started > 0 ? job->started : launch ? launch->first_time : DG_TIME_NONE,
+                               .time = job->started > 0 ? job->started
+                                       : launch         ? launch->first_time
+                                                        : DG_TIME_NONE,
                                .recorded = DG_TIME_NONE,
                                .engine = a->engine,
                                .engine_version = a->engine_version,
