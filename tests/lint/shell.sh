@@ -11,4 +11,4 @@ for file in tools/* .ci/*; do
     [ -f "$file" ] && head -n 1 "$file" | grep -q '^#!.*sh$' && scripts="$scripts $file"
 done
 # shellcheck disable=SC2086  # a list of words
-shellcheck -x -S warning $scripts
+shellcheck -x -P SCRIPTDIR -P . -S warning $scripts
