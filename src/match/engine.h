@@ -1,6 +1,7 @@
 /* The engine's parts and how they hang together. Private to this folder.
  *
- *   literals.c  the literals of all rules and the built-in ones, shortened to windows, as one libhs database
+ *   literals.c  the literals of all rules and the built-in ones, by what libhs is to seek
+ *   windows.c   which part of each literal that is
  *   hits.c      stage 1: a block -> lines that hold literals, in order; pure, any thread
  *   regex.c     one pattern on one message
  *   scan.c      blocks through the two stages, on one or two threads
@@ -45,7 +46,7 @@ struct needle {
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
     enum sign sign;
-    uint32_t window; /* index of the text that libhs seeks; it is a front part of lit */
+    uint16_t win_at, win_len; /* the part of lit that libhs seeks */
 };
 struct window {
     struct dg_slice text;
@@ -67,6 +68,7 @@ struct dg_matcher {
     const struct dg_ruleset *rules;
     struct needle *needles;
     uint32_t n_needles;
+    uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
     struct window *windows;
     uint32_t n_windows;
     uint32_t *members;
@@ -77,8 +79,12 @@ struct dg_matcher {
 extern struct regex REGEX_BAD;
 
 /* ---- literals.c */
-bool literals_collect(struct dg_matcher *m);
+bool literals_collect(struct dg_matcher *m); /* the needles */
+bool literals_group(struct dg_matcher *m);   /* their windows, each once */
 uint64_t literals_hash(const struct dg_matcher *m);
+
+/* ---- windows.c */
+bool windows_choose(struct dg_matcher *m);
 
 /* ---- hits.c */
 struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
@@ -164,7 +170,8 @@ struct rule_state {
     uint64_t not_seq;  /* seq + 1 of the line a `not` last matched on */
     double spent;      /* seconds in its regexes */
     uint64_t tried;
-    uint32_t errors; /* matches that ran into PCRE2's limits */
+    uint32_t errors;                  /* matches that ran into PCRE2's limits */
+    uint64_t quiet_first, quiet_last; /* serials: its sign of service was found in this epoch; in this look */
     bool off;
     struct inst *insts;
     uint32_t n_insts;
@@ -220,7 +227,14 @@ struct engine {
     uint64_t begin_hash;             /* of the message that opened it */
     struct dg_place begin;           /* of it: time and line */
     struct kept pulse;
-    bool trouble; /* an error since the epoch began */
+    bool trouble;          /* an error since the epoch began */
+    uint64_t epoch_serial; /* grows with each epoch of each launch */
+    struct quiet {         /* lines of the block at hand that hold nothing but signs of service, not looked at yet */
+        const struct dg_block *block;
+        const struct hits *hits;
+        uint32_t from, to; /* of hits->lines; those between that hold more were looked at */
+        uint64_t serial;
+    } quiet;
     uint32_t launch_found;
     struct span spans[SPANS_MAX];
     uint32_t n_spans;
@@ -272,6 +286,9 @@ int engine_finish(struct engine *e, struct dg_scan **ret);
 void engine_begin_source(struct engine *e, uint32_t source, enum dg_kind kind);
 void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h);
 void engine_end_source(struct engine *e);
+void quiet_settle(struct engine *e); /* look at the signs of service that were put off */
+void trouble_begins(
+    struct engine *e); /* an error: signs of service before it are settled, those after it make an epoch */
 void line_hits(struct engine *e, struct line *line, const uint32_t *needles, uint32_t n);
 
 /* ---- rules.c */

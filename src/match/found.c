@@ -141,8 +141,12 @@ static bool age(struct engine *e, struct found *f) {
 }
 
 static void again(struct engine *e, struct found *f, const struct hit *hit) {
-    f->f.count++;
-    f->f.ranks |= rank_bit(hit->place->rank);
+    if (!hit->rule->pulse) { /* signs of service are not counted: not each is looked at */
+        f->f.count++;
+        f->f.ranks |= rank_bit(hit->place->rank);
+    } else if (hit->place->seq < f->last.place.seq) {
+        return;
+    }
     if (!keep(&f->last, hit->place, hit->caps->v, hit->caps->n)) e->nomem = true;
 }
 
@@ -180,12 +184,12 @@ static void add(struct engine *e, const struct hit *hit) {
 void found_add(struct engine *e, const struct hit *hit) {
     const struct dg_rule *rule = hit->rule;
     struct hit h = *hit;
+    if (rule->role == DG_ROLE_CAUSE) trouble_begins(e);
     if (rule->pulse && !hit->opened && hit->launch != DG_NONE) {
         launch_pulse(e, hit->place);
         h.epoch = launch_epoch(e);
     }
     add(e, &h);
-    if (rule->role == DG_ROLE_CAUSE) e->trouble = true;
     if (rule->ends && !hit->opened) e->launch_ended = true;
     if (rule->opens == DG_OPENS_UNTIL && !hit->opened) span_open(e, rule, hit->place);
     if (hit->record && (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED)) record_harmless(hit->record);
@@ -221,6 +225,7 @@ void launch_open(struct engine *e, uint64_t raw, double time) {
     }
     e->launch = (uint32_t)e->launches.n - 1;
     e->launch_ended = e->launch_broke = e->trouble = false;
+    e->epoch_serial++;
     e->launch_found = 0;
 }
 
@@ -246,6 +251,7 @@ static bool same_launch(const struct engine *e, const struct dg_place *place, ui
 
 void launch_begin(struct engine *e, const struct dg_place *place) {
     if (e->launch == DG_NONE) return;
+    quiet_settle(e);
     uint64_t hash = XXH3_64bits(place->text.ptr, place->text.len);
     if (!same_launch(e, place, hash)) {
         records_close(e);
@@ -268,9 +274,12 @@ void launch_pulse(struct engine *e, const struct dg_place *place) {
     if (e->trouble) {
         l->epochs++;
         e->trouble = e->launch_broke = false;
+        e->epoch_serial++;
         fatals_turn(e);
+    } else if (l->pulses && place->seq < e->pulse.place.seq) {
+        return; /* of those that were put off the last is looked at first */
     }
-    l->pulses++;
+    l->pulses = 1;
     l->fatal_after_pulse = 0;
     if (!keep(&e->pulse, place, NULL, 0)) e->nomem = true;
 }

@@ -114,7 +114,8 @@ static void cut(struct pass *p) {
     p->cut = true;
 }
 
-/* The window ends at `to`: whole literals are confirmed here. */
+/* A window ends at `to`: the literals it stands for are proved here. No literal holds a newline, so each lies within
+ * one line. */
 static int on_window(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *ctx) {
     struct pass *p = ctx;
     const struct dg_matcher *m = p->s->m;
@@ -122,14 +123,11 @@ static int on_window(unsigned id, unsigned long long from, unsigned long long to
     if (id >= m->n_windows) return 0; /* the dummy */
     const struct window *w = &m->windows[id];
     size_t end = p->from + (size_t)to, start = end - w->text.len;
-    if (!enter_line(p, end)) return cut(p), 1;
-    size_t line_end = p->h->lines[p->h->n_lines - 1].end;
     for (uint32_t i = 0; i < w->n; i++) {
-        struct dg_slice lit = m->needles[m->members[w->first + i]].lit;
-        if (lit.len > w->text.len &&
-            (start + lit.len > line_end || memcmp(p->data + end, lit.ptr + w->text.len, lit.len - w->text.len)))
-            continue;
-        if (!add_hit(p, m->members[w->first + i])) return cut(p), 1;
+        const struct needle *n = &m->needles[m->members[w->first + i]];
+        if (start - p->from < n->win_at || p->len - start + n->win_at < n->lit.len) continue;
+        if (memcmp(p->data + start - n->win_at, n->lit.ptr, n->lit.len)) continue;
+        if (!enter_line(p, end) || !add_hit(p, m->members[w->first + i])) return cut(p), 1;
     }
     return 0;
 }

@@ -78,7 +78,7 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
     if (e->launch != DG_NONE && dg_time_known(time)) {
         struct dg_launch *l = &e->launches.v[e->launch];
         if (!dg_time_known(l->first_time)) l->first_time = time;
-        l->last_time = time;
+        if (!(time < l->last_time)) l->last_time = time; /* signs of service are looked at backwards */
     }
     return (struct dg_place){.source = e->source,
                              .line = line->raw,
@@ -206,18 +206,83 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
     }
 }
 
+/* ---- signs of service
+ *
+ * A healthy log is full of them, and only the first and the last of an epoch count. So while there is no trouble, lines
+ * that hold nothing else are put off; they are looked at when the block ends or trouble begins, the last of each rule
+ * and, once an epoch, the first. What is found does not depend on where blocks end. */
+
+/* Does the line hold nothing but signs of service? (Its needles are in order.) */
+static bool only_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
+    return h->needles[l->first] >= e->m->lazy_from && h->needles[l->first + l->n - 1] < e->m->lazy_to;
+}
+
+static bool any_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
+    for (uint32_t i = l->first; i < l->first + l->n; i++)
+        if (h->needles[i] >= e->m->lazy_from && h->needles[i] < e->m->lazy_to) return true;
+    return false;
+}
+
+/* Try the needles of a line that was put off, of those rules that still want to know. */
+static void look_at(struct engine *e, const struct hit_line *l, bool first) {
+    const struct quiet *q = &e->quiet;
+    struct line line = line_of(e, q->block, l->start, l->end, l->index);
+    line.parts = memchr(line.text.ptr, '\r', line.text.len) != NULL;
+    for (uint32_t i = l->first; i < l->first + l->n; i++) {
+        const struct needle *n = &e->m->needles[q->hits->needles[i]];
+        struct rule_state *s = &e->rules[n->pattern->rule];
+        uint64_t *done = first ? &s->quiet_first : &s->quiet_last, now = first ? e->epoch_serial : q->serial;
+        struct msg msg;
+        struct caps caps;
+        if (*done == now || s->off || !(n->rule->kinds & DG_KIND_BIT(e->kind)) ||
+            !pattern_match(e, n->pattern, &line, &msg, &caps))
+            continue;
+        *done = now;
+        rule_hit(e, n->pattern, &line, &msg, &caps);
+    }
+}
+
+void quiet_settle(struct engine *e) {
+    struct quiet *q = &e->quiet;
+    uint64_t raw = e->last_raw;
+    uint32_t from = q->from, to = q->to;
+    q->from = q->to = 0;
+    q->serial++;
+    for (uint32_t i = from; i < to; i++)
+        if (only_service(e, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], true);
+    for (uint32_t i = to; i-- > from;)
+        if (only_service(e, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], false);
+    e->last_raw = raw;
+}
+
+void trouble_begins(struct engine *e) {
+    if (e->trouble) return;
+    quiet_settle(e);
+    e->trouble = true;
+}
+
+static void handle_line(struct engine *e, const struct dg_block *b, const struct hits *h, uint32_t i) {
+    const struct hit_line *l = &h->lines[i];
+    if (!e->trouble && !e->n_records && !e->only && only_service(e, h, l)) {
+        if (e->quiet.from == e->quiet.to) e->quiet.from = i;
+        e->quiet.to = i + 1;
+        return;
+    }
+    if (e->quiet.from < e->quiet.to && any_service(e, h, l)) quiet_settle(e);
+    struct line line = line_of(e, b, l->start, l->end, l->index);
+    line_hits(e, &line, h->needles + l->first, l->n);
+}
+
 void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h) {
     struct cursor c = {0};
     for (;;) {
+        e->quiet = (struct quiet){.block = b, .hits = h, .serial = e->quiet.serial};
         for (uint32_t i = 0; i < h->n_lines; i++) {
-            const struct hit_line *l = &h->lines[i];
-            if (e->n_records) {
-                walk(e, b, &c, l->start);
-            }
-            struct line line = line_of(e, b, l->start, l->end, l->index);
-            line_hits(e, &line, h->needles + l->first, l->n);
-            c = (struct cursor){l->end + 1, l->index + 1};
+            if (e->n_records) walk(e, b, &c, h->lines[i].start);
+            handle_line(e, b, h, i);
+            c = (struct cursor){h->lines[i].end + 1, h->lines[i].index + 1};
         }
+        quiet_settle(e);
         if (h->to >= b->len) break;
         hits_find(s, b->data, b->len, h->to, h->line_at_to, h);
     }
@@ -240,6 +305,8 @@ void engine_begin_source(struct engine *e, uint32_t source, enum dg_kind kind) {
     e->n_tail = 0;
     e->launch = DG_NONE;
     e->launch_found = 0;
+    e->trouble = false;
+    e->epoch_serial++;
     if (has_launches(kind) && !e->only) launch_open(e, 1, DG_TIME_NONE);
 }
 

@@ -26,6 +26,14 @@ static const struct {
     {"error:", SIGN_OTHER},
 };
 
+/* A sign of service that says nothing else may be looked at late, and not each time. */
+static bool is_lazy(const struct dg_rule *r) {
+    bool key = false;
+    for (uint32_t i = 0; i < r->n_captures; i++) key = key || r->captures[i].key;
+    return r->pulse && !key && r->mode == DG_MATCH_ANY && r->n_patterns == r->n_positive && r->role == DG_ROLE_FACT &&
+           !r->ends && !r->opens;
+}
+
 /* Hits of one line are handled in this order: a launch begins before anything is counted in it, `not` is looked at
  * before what it forbids, a wrapper's end before what follows, signs of service last. */
 static int order_of(const struct needle *n) {
@@ -33,7 +41,7 @@ static int order_of(const struct needle *n) {
     if (n->rule->begins_episode) return 0;
     if (n->pattern->negative) return 1;
     if (n->pattern->opens_end) return 2;
-    return n->rule->pulse ? 4 : 3;
+    return is_lazy(n->rule) ? 4 : 3;
 }
 
 static int by_order(const void *a, const void *b) {
@@ -43,10 +51,7 @@ static int by_order(const void *a, const void *b) {
     return x->pattern->id < y->pattern->id ? -1 : x->pattern->id > y->pattern->id;
 }
 
-/* The part of a literal that libhs seeks. */
-static struct dg_slice choose_window(struct dg_slice lit) { return lit; }
-
-static bool add_needles(struct dg_matcher *m) {
+bool literals_collect(struct dg_matcher *m) {
     const struct dg_ruleset *rs = m->rules;
     m->needles = dg_calloc(rs->n_patterns + DG_COUNT(BUILT_IN), sizeof(*m->needles));
     if (!m->needles) return false;
@@ -57,6 +62,9 @@ static bool add_needles(struct dg_matcher *m) {
     qsort(m->needles, m->n_needles, sizeof(*m->needles), by_order);
     for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++)
         m->needles[m->n_needles++] = (struct needle){.lit = dg_cstr(BUILT_IN[i].lit), .sign = BUILT_IN[i].sign};
+    while (m->lazy_from < m->n_needles && order_of(&m->needles[m->lazy_from]) < 4) m->lazy_from++;
+    m->lazy_to = m->lazy_from;
+    while (m->lazy_to < m->n_needles && order_of(&m->needles[m->lazy_to]) == 4) m->lazy_to++;
     return true;
 }
 
@@ -71,27 +79,28 @@ static int by_text(const void *a, const void *b) {
     return d ? d : x->needle < y->needle ? -1 : x->needle > y->needle;
 }
 
-bool literals_collect(struct dg_matcher *m) {
-    if (!add_needles(m)) return false;
+bool literals_group(struct dg_matcher *m) {
     _cleanup_(dg_freep) struct choice *choices = dg_calloc(m->n_needles, sizeof(*choices));
     m->windows = dg_calloc(m->n_needles, sizeof(*m->windows));
     m->members = dg_calloc(m->n_needles, sizeof(*m->members));
     if (!choices || !m->windows || !m->members) return false;
-    for (uint32_t i = 0; i < m->n_needles; i++) choices[i] = (struct choice){choose_window(m->needles[i].lit), i};
+    for (uint32_t i = 0; i < m->n_needles; i++) {
+        const struct needle *n = &m->needles[i];
+        choices[i] = (struct choice){dg_slice(n->lit.ptr + n->win_at, n->win_len), i};
+    }
     qsort(choices, m->n_needles, sizeof(*choices), by_text);
     for (uint32_t i = 0; i < m->n_needles; i++) {
         if (!i || !dg_slice_eq(choices[i].text, choices[i - 1].text))
             m->windows[m->n_windows++] = (struct window){.text = choices[i].text, .first = i};
         m->windows[m->n_windows - 1].n++;
         m->members[i] = choices[i].needle;
-        m->needles[choices[i].needle].window = m->n_windows - 1;
     }
     return true;
 }
 
 uint64_t literals_hash(const struct dg_matcher *m) {
     uint64_t h = 0;
-    for (uint32_t i = 0; i < m->n_windows; i++)
-        h = XXH3_64bits_withSeed(m->windows[i].text.ptr, m->windows[i].text.len, h);
+    for (uint32_t i = 0; i < m->n_needles; i++)
+        h = XXH3_64bits_withSeed(m->needles[i].lit.ptr, m->needles[i].lit.len, h);
     return h;
 }

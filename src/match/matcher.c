@@ -4,10 +4,14 @@
 
 struct regex REGEX_BAD;
 
-/* In front of a serialized database: what it was made of. */
+/* A serialized database: this, the window of each needle, and what libhs made of them. */
 struct header {
     char magic[8];
-    uint64_t literals, size;
+    uint64_t literals; /* hash of the literals it was made for */
+    uint64_t windows, size;
+};
+struct saved_window {
+    uint16_t at, len;
 };
 static const char MAGIC[8] = "DGLITS1";
 
@@ -35,13 +39,27 @@ static int compile(struct dg_matcher *m, struct dg_err *err) {
     return r == HS_SUCCESS ? 0 : r == HS_NOMEM ? dg_err_nomem(err) : -DG_E_UNSUPPORTED;
 }
 
+/* The windows that were chosen when the database was made. */
+static bool load_windows(struct dg_matcher *m, const char *at) {
+    for (uint32_t i = 0; i < m->n_needles; i++) {
+        struct saved_window w;
+        memcpy(&w, at + i * sizeof(w), sizeof(w));
+        if (!w.len || w.at + w.len > m->needles[i].lit.len) return false;
+        m->needles[i].win_at = w.at;
+        m->needles[i].win_len = w.len;
+    }
+    return true;
+}
+
 static bool load(struct dg_matcher *m, struct dg_slice blob) {
     struct header h;
-    if (blob.len < sizeof(h)) return false;
+    size_t front = sizeof(h) + m->n_needles * sizeof(struct saved_window);
+    if (blob.len < front) return false;
     memcpy(&h, blob.ptr, sizeof(h));
-    if (memcmp(h.magic, MAGIC, sizeof(MAGIC)) || h.literals != literals_hash(m) || h.size != blob.len - sizeof(h))
+    if (memcmp(h.magic, MAGIC, sizeof(MAGIC)) || h.literals != literals_hash(m) || h.windows != m->n_needles ||
+        h.size != blob.len - front || !load_windows(m, blob.ptr + sizeof(h)))
         return false;
-    return hs_deserialize_database(blob.ptr + sizeof(h), (size_t)h.size, &m->db) == HS_SUCCESS;
+    return literals_group(m) && hs_deserialize_database(blob.ptr + front, (size_t)h.size, &m->db) == HS_SUCCESS;
 }
 
 static int count_report(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *ctx) {
@@ -73,25 +91,37 @@ static bool proves_itself(const struct dg_matcher *m) {
     return good;
 }
 
+static int make(struct dg_matcher *m, struct dg_err *err) {
+    free(m->windows);
+    free(m->members);
+    m->windows = NULL;
+    m->members = NULL;
+    m->n_windows = 0;
+    for (uint32_t i = 0; i < m->n_needles; i++) m->needles[i].win_len = 0;
+    return windows_choose(m) && literals_group(m) ? compile(m, err) : dg_err_nomem(err);
+}
+
+static void give_up(struct dg_matcher *m, const char *why) {
+    hs_free_database(m->db);
+    m->db = NULL;
+    snprintf(m->warning, sizeof(m->warning), "%.100s: rules are sought one by one, slowly", why);
+}
+
 static int prepare(struct dg_matcher *m, struct dg_slice db, struct dg_err *err) {
     struct dg_err why = {0};
     if (hs_valid_platform() != HS_SUCCESS) {
-        snprintf(m->warning, sizeof(m->warning),
-                 "this processor is too old for libhs: rules are sought one by one, slowly");
+        give_up(m, "this processor is too old for libhs");
         return 0;
     }
-    if (!(db.ptr && load(m, db))) {
-        int r = compile(m, &why);
+    if (!db.ptr || !load(m, db)) {
+        int r = make(m, &why);
         if (r == -DG_E_NOMEM) return dg_err_nomem(err);
         if (r) {
-            snprintf(m->warning, sizeof(m->warning), "%.100s: rules are sought one by one, slowly", why.msg);
+            give_up(m, why.msg);
             return 0;
         }
     }
-    if (proves_itself(m)) return 0;
-    hs_free_database(m->db);
-    m->db = NULL;
-    snprintf(m->warning, sizeof(m->warning), "libhs does not find what it should: rules are sought one by one, slowly");
+    if (!proves_itself(m)) give_up(m, "libhs does not find what it should");
     return 0;
 }
 
@@ -128,15 +158,17 @@ int dg_matcher_serialize(const struct dg_matcher *m, char **ret, size_t *ret_len
     hs_error_t r = hs_serialize_database(m->db, &bytes, &len);
     if (r == HS_NOMEM) return dg_err_nomem(err);
     if (r != HS_SUCCESS) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "libhs cannot serialize (%d)", r);
-    struct header h = {.literals = literals_hash(m), .size = len};
+    struct header h = {.literals = literals_hash(m), .windows = m->n_needles, .size = len};
     memcpy(h.magic, MAGIC, sizeof(MAGIC));
-    char *blob = dg_malloc(sizeof(h) + len);
-    if (blob) {
-        memcpy(blob, &h, sizeof(h));
-        memcpy(blob + sizeof(h), bytes, len);
-        *ret = blob;
-        *ret_len = sizeof(h) + len;
-    }
+    _cleanup_(dg_buf_release) struct dg_buf blob = DG_BUF_INIT(SIZE_MAX);
+    dg_buf_add(&blob, &h, sizeof(h));
+    for (uint32_t i = 0; i < m->n_needles; i++)
+        dg_buf_add(&blob, &(struct saved_window){m->needles[i].win_at, m->needles[i].win_len},
+                   sizeof(struct saved_window));
+    dg_buf_add(&blob, bytes, len);
     free(bytes);
-    return blob ? 0 : dg_err_nomem(err);
+    if (blob.failed) return dg_err_nomem(err);
+    *ret_len = blob.len;
+    *ret = dg_buf_take(&blob);
+    return 0;
 }

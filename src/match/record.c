@@ -61,13 +61,13 @@ void record_holds(struct record *r, struct found *f) {
 /* ---- fatals of an epoch: the first and the last few */
 
 static void fatal_add(struct engine *e, const struct dg_fatal *f, const struct dg_place *place) {
+    trouble_begins(e);
     struct fatals *set = f->epoch == launch_epoch(e) || f->launch != e->launch ? e->now : e->before;
     struct fatal *to = set->n < FATALS_MAX ? &set->first[set->n] : &set->last[set->n % FATALS_MAX];
     struct dg_capture name = {.text = f->exception};
     set->n++;
     to->f = *f;
     if (!keep(&to->at, place, &name, 1)) e->nomem = true;
-    e->trouble = true;
     if (e->launch != DG_NONE) {
         e->launches.v[e->launch].fatal_after_pulse++;
         if (f->kind == DG_FATAL_TRACEBACK || f->kind == DG_FATAL_ABORT) e->launch_broke = true;
@@ -153,6 +153,7 @@ static void put_at(struct engine *e, struct record *r, const struct line *line, 
 
 static struct record *record_open(struct engine *e, const struct line *line, const struct msg *m,
                                   enum dg_fatal_kind kind) {
+    trouble_begins(e);
     if (!e->records && !(e->records = dg_calloc(RECORDS_MAX, sizeof(struct record)))) {
         e->nomem = true;
         return NULL;
@@ -175,7 +176,6 @@ static struct record *record_open(struct engine *e, const struct line *line, con
                          .epoch = launch_epoch(e),
                          .at = kept};
     r->bare = r->bare_known = is_bare(&m->pre);
-    e->trouble = true;
     put_at(e, r, line, m, m->body);
     return r;
 }
