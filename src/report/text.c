@@ -128,8 +128,7 @@ struct flow {
 static void flow_end(struct page *p, struct section *s, struct flow *f) {
     if (f->line.len && f->lines < f->max) {
         const char *margin = f->lines ? "      " : "";
-        add_wrapped(p, &s->text, margin, shown(p, dg_buf_slice(&f->line)), f->lines ? 8 : 6,
-                    limit(p, f->lines ? 1 : 2));
+        add_wrapped(p, &s->text, margin, shown(p, dg_buf_slice(&f->line)), f->lines ? 8 : 6, limit(p, 2));
     }
     f->lines++;
     dg_buf_clear(&f->line);
