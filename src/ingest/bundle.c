@@ -16,6 +16,7 @@ struct dg_bundle {
     int failed;     /* what `reader` said last, told by `err` */
     struct dg_err err;
     bool drained, ended; /* `reader` has no more; nothing more comes out */
+    bool damaged;        /* something was skipped */
     char number[32];     /* a path for members whose own cannot be read */
     char step[STEP];
 };
@@ -23,7 +24,11 @@ struct dg_bundle {
 struct member {
     struct dg_reader base;
     struct dg_bundle *bundle;
-    bool ended;
+    const char *piece; /* of libarchive, `left` bytes; in front of it `hole` zero bytes */
+    size_t left;
+    uint64_t hole;
+    la_int64_t offset; /* of what was given */
+    int code;          /* what libarchive said last */
 };
 
 /* A tar header states the sum of its bytes, with blanks in place of the sum. */
@@ -108,26 +113,49 @@ static int check_limits(struct dg_bundle *b, struct dg_err *err) {
     return 0;
 }
 
+/* The next piece of a member. archive_read_data() would throw away what it has when an error follows; so does this one
+ * return data together with ARCHIVE_WARN. */
+static void next_piece(struct member *m) {
+    const void *piece = NULL;
+    la_int64_t offset = m->offset;
+    m->left = 0;
+    do m->code = archive_read_data_block(m->bundle->archive, &piece, &m->left, &offset);
+    while (m->code == ARCHIVE_RETRY);
+    if (m->code != ARCHIVE_OK && m->code != ARCHIVE_WARN) m->left = 0;
+    m->piece = piece;
+    m->hole = m->left && offset > m->offset ? (uint64_t)(offset - m->offset) : 0;
+    m->bundle->ended = m->code == ARCHIVE_FATAL;
+}
+
+/* Bytes of a hole in a sparse file, then of the piece behind it. */
+static size_t copy_piece(struct member *m, char *to, size_t size) {
+    size_t n = m->hole ? (m->hole < size ? (size_t)m->hole : size) : m->left < size ? m->left : size;
+    if (m->hole) {
+        memset(to, 0, n);
+        m->hole -= n;
+    } else {
+        memcpy(to, m->piece, n);
+        m->piece += n;
+        m->left -= n;
+    }
+    m->offset += (la_int64_t)n;
+    return n;
+}
+
 static ptrdiff_t read_member(struct dg_reader *r, char *to, size_t size, struct dg_err *err) {
     struct member *m = (struct member *)r;
     struct dg_bundle *b = m->bundle;
-    if (m->ended || b->ended) return 0;
-    la_ssize_t n;
-    do n = archive_read_data(b->archive, to, size);
-    while (n == ARCHIVE_RETRY);
-    m->ended = n <= 0;
-    if (n >= 0) {
-        b->bytes += (uint64_t)n;
+    while (!m->left && !m->hole && m->code == ARCHIVE_OK && !b->ended) next_piece(m);
+    if (m->left || m->hole) {
+        size_t n = copy_piece(m, to, size);
+        b->bytes += n;
         int over = check_limits(b, err);
         b->ended = over;
-        return over ? over : n;
+        return over ? over : (ptrdiff_t)n;
     }
-    b->ended = n == ARCHIVE_FATAL;
-    if (!b->failed && b->drained && b->ended) {
-        r->truncated = true;
-        return 0;
-    }
-    return explain(b, "member", err);
+    if (m->code == ARCHIVE_OK || m->code == ARCHIVE_EOF) return 0;
+    r->truncated = !b->failed && b->drained && m->code == ARCHIVE_FATAL;
+    return r->truncated ? 0 : explain(b, "member", err);
 }
 
 static void free_member(struct dg_reader *r) { free(r); }
@@ -136,6 +164,7 @@ static void free_member(struct dg_reader *r) { free(r); }
 static int next_file(struct dg_bundle *b, struct archive_entry **ret, struct dg_err *err) {
     for (;;) {
         int r = archive_read_next_header(b->archive, ret);
+        b->damaged |= r == ARCHIVE_RETRY; /* a header that is none: others may follow */
         if (r == ARCHIVE_RETRY) continue;
         if (r != ARCHIVE_OK && r != ARCHIVE_WARN) return r;
         if (++b->entries > DG_BUNDLE_ENTRIES)
@@ -152,7 +181,7 @@ int dg_bundle_next(struct dg_bundle *b, const char **ret_path, struct dg_reader 
     int r = next_file(b, &entry, err);
     if (r != ARCHIVE_OK) {
         b->ended = true;
-        if (r == ARCHIVE_EOF) return 0;
+        if (r == ARCHIVE_EOF && !b->damaged) return 0;
         return r == -DG_E_LIMIT ? r : explain(b, "bundle", err);
     }
     struct member *m = dg_calloc(1, sizeof(*m));

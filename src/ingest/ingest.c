@@ -244,7 +244,7 @@ static int kind_of(struct dg_slice head, enum dg_kind *ret) {
 /* The reader that makes UTF-8 of the text of `raw`, and its head. NULL: out of memory; `raw` is freed. */
 static struct dg_reader *as_utf8(struct dg_reader *raw, struct dg_slice *head, bool *whole) {
     struct dg_reader *reader = dg_reader_utf16(raw, *head);
-    if (dg_slice_starts(*head, DG_S("\xef\xbb\xbf"))) *head = dg_slice_from(*head, 3);
+    if (reader == raw && dg_slice_starts(*head, DG_S("\xef\xbb\xbf"))) *head = dg_slice_from(*head, 3);
     if (!reader || reader == raw) return reader;
     reader = dg_reader_head(reader);
     if (!reader || dg_reader_peek(reader, head, whole, NULL) != -DG_E_NOMEM) return reader;
