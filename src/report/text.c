@@ -193,11 +193,23 @@ static void make_next(struct page *p, const json_t *report) {
     if (i || json_array_size(proposals) <= 2) add_avoid(p, s, item);
 }
 
+/* "server.log:72"; of a long path only the file's name, unless everything is wanted. */
+static void add_place(const struct page *p, const json_t *e, struct dg_buf *out) {
+    struct dg_buf place = DG_BUF_INIT(ROOM);
+    dg_view_place(e, &place);
+    struct dg_slice s = dg_buf_slice(&place);
+    ptrdiff_t slash = dg_slice_rfind_ch(s, '/');
+    bool cut = slash > 0 && !p->o->verbose && dg_utf8_width(s) > LABEL_MAX;
+    dg_buf_adds(out, cut ? "…" : "");
+    dg_buf_add_slice(out, dg_slice_from(s, cut ? (size_t)slash : 0));
+    dg_buf_release(&place);
+}
+
 static void add_evidence(struct page *p, struct section *s, const json_t *e, size_t label_width) {
     struct dg_buf label = DG_BUF_INIT(ROOM), body = DG_BUF_INIT(ROOM);
     const char *text = dg_view_str(e, "text"), *note = dg_view_str(e, "note");
     int64_t count = dg_view_int(e, "count");
-    dg_view_place(e, &label);
+    add_place(p, e, &label);
     struct dg_slice place = shown(p, dg_buf_slice(&label));
     dg_buf_adds(&s->text, "  ");
     add_cut(&s->text, place, limit(p, LABEL_MAX * 2));
@@ -222,7 +234,7 @@ static void make_evidence(struct page *p, const json_t *report) {
     s->heading = "Evidence";
     DG_VIEW_EACH(i, e, list) {
         struct dg_buf label = DG_BUF_INIT(ROOM);
-        dg_view_place(e, &label);
+        add_place(p, e, &label);
         size_t w = dg_utf8_width(shown(p, dg_buf_slice(&label)));
         if (w > width && w <= LABEL_MAX) width = w;
         dg_buf_release(&label);
