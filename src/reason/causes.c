@@ -31,10 +31,10 @@ bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f) {
 }
 
 static bool announced_recovery(const struct dg_judge *j, const struct dg_finding *f) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *r = &j->scan->findings[i];
-        if (r->rule->role == DG_ROLE_RECOVERED && r->last.seq >= f->last.seq && dg_episode_has(j, r) &&
-            dg_same_process(&r->last, &f->last) && dg_rule_named(&r->rule->recovers, f->rule))
+        if (r->rule->role == DG_ROLE_RECOVERED && r->last.seq >= f->last.seq && dg_same_process(&r->last, &f->last) &&
+            dg_rule_named(&r->rule->recovers, f->rule))
             return true;
     }
     return false;
@@ -43,7 +43,7 @@ static bool announced_recovery(const struct dg_judge *j, const struct dg_finding
 /* A noise rule on the very line, or on the head of the record that holds it ("Exception in ASGI application"). Remarks
  * further down in a record (advice under an error) excuse nothing. */
 static bool harmless(const struct dg_judge *j, const struct dg_finding *f) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *n = &j->scan->findings[i];
         if (n->rule->role != DG_ROLE_NOISE || n->first.source != f->first.source || n->count < f->count) continue;
         bool head = n->first.line == first_line(n) && n->first.line == first_line(f);
@@ -54,7 +54,7 @@ static bool harmless(const struct dg_judge *j, const struct dg_finding *f) {
 
 static enum dg_fate fate_of(struct dg_judge *j, const struct dg_finding *f) {
     const struct dg_attempt *a = &j->d->attempt;
-    if (f->rule->role != DG_ROLE_CAUSE || !dg_episode_has(j, f)) return DG_FATE_OTHER;
+    if (f->rule->role != DG_ROLE_CAUSE) return DG_FATE_OTHER;
     if (!dg_fors_admit(&f->rule->fors, a->engine, a->engine_version)) return DG_FATE_ENGINE;
     if (dg_service_followed(j, f) || announced_recovery(j, f)) return DG_FATE_RECOVERED;
     if (harmless(j, f)) return DG_FATE_NOISE;
@@ -71,10 +71,11 @@ static bool only_repeats(const struct dg_judge *j, const struct dg_finding *k, c
  * nothing else tells why, an error shortly before the first word of the death is a candidate again. */
 static void reopen_before_death(struct dg_judge *j) {
     const struct dg_finding *death = dg_death_echo(j);
-    for (uint32_t i = 0; i < j->scan->n_findings; i++)
-        if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, &j->scan->findings[i])) return;
-    for (uint32_t i = 0; death && i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i)
+    if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, &j->scan->findings[i])) return;
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
+        if (!death) return;
         if (j->fate[i] != DG_FATE_RECOVERED || f->launch != death->launch || announced_recovery(j, f) || harmless(j, f))
             continue;
         double gap = dg_place_time(j, &death->first) - dg_place_time(j, &f->last);
@@ -124,7 +125,7 @@ static double clock_of(const struct dg_place *p) { return dg_time_known(p->time)
 /* A kernel log by itself may span weeks: what it last tells of is asked about. Older than a quarter of an hour before
  * is another story. */
 static bool old_story(const struct dg_judge *j, const struct dg_finding *f) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
         if (j->fate[i] == DG_FATE_OPEN && clock_of(&g->last) - clock_of(&f->last) > 900) return true;
     }
@@ -136,7 +137,7 @@ static bool old_story(const struct dg_judge *j, const struct dg_finding *f) {
 static uint64_t position(const struct dg_judge *j, const struct dg_finding *f) {
     if (!j->ep.any && old_story(j, f)) return UINT64_MAX / 2 + f->first.seq;
     if (!j->ep.any || !dg_kernel_side(j, f)) return 2 * f->first.seq + 1;
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *s = &j->scan->findings[i];
         if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, s) && reason_of(j, f, s)) return 2 * s->first.seq;
     }
@@ -165,14 +166,15 @@ void dg_causes_rank(struct dg_judge *j) {
     if (!j->fate || !j->beaten_by || !j->rank) return;
     struct ranked order[DG_MAX_CANDIDATES];
     uint32_t candidates[DG_MAX_CANDIDATES], n = 0;
-    for (uint32_t i = 0; i < s->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         j->fate[i] = fate_of(j, &s->findings[i]);
         j->beaten_by[i] = UINT32_MAX;
     }
     reopen_before_death(j);
     dg_kernel_join(j);
-    for (uint32_t i = 0; i < s->n_findings && n < DG_MAX_CANDIDATES; i++)
-        if (j->fate[i] == DG_FATE_OPEN) order[n++] = (struct ranked){i, position(j, &s->findings[i])};
+    DG_EACH_FINDING(j, i)
+    if (j->fate[i] == DG_FATE_OPEN && n < DG_MAX_CANDIDATES)
+        order[n++] = (struct ranked){i, position(j, &s->findings[i])};
     qsort(order, n, sizeof(*order), by_position);
     for (uint32_t i = 0; i < n; i++) candidates[i] = order[i].finding;
     echoes(j, candidates, n);

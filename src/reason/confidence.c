@@ -9,10 +9,10 @@ static bool lists(const struct dg_strs *list, struct dg_slice word) {
 
 /* Another rule, or another source, says the same class at another place. `elsewhere`: only another source counts. */
 static bool second_finding(const struct dg_judge *j, const struct dg_finding *f, bool elsewhere) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
         bool same_source = g->first.source == f->first.source;
-        if (g == f || !dg_episode_has(j, g) || (same_source && (elsewhere || g->rule == f->rule))) continue;
+        if (g == f || (same_source && (elsewhere || g->rule == f->rule))) continue;
         if (g->rule->role == DG_ROLE_CONFIRMATION &&
             (!g->rule->suggests.n || lists(&g->rule->suggests, f->rule->class)))
             return true;
@@ -34,17 +34,14 @@ static bool exit_agrees(const struct dg_judge *j, const struct dg_finding *f) {
 
 /* Does the log show that this launch died at all? A warning in a log that goes on proves nothing yet. */
 static bool death_shown(const struct dg_judge *j) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
         if (dg_kernel_side(j, f) && (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO)) return true;
-        if (dg_episode_has(j, f) && (r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN ||
-                                     f->rule->ends == DG_ENDS_DEATH))
+        if (r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN || f->rule->ends == DG_ENDS_DEATH)
             return true;
     }
-    for (uint32_t i = 0; i < j->scan->n_fatals; i++)
-        if (j->scan->fatals[i].launch == UINT32_MAX || j->ep.in[j->scan->fatals[i].launch]) return true;
-    return !j->ep.any;
+    return j->ep.n_t || !j->ep.any;
 }
 
 static bool needs_version(const struct dg_fors *f) {

@@ -58,14 +58,12 @@ static bool confirms(const struct dg_judge *j, const struct dg_finding *f, const
 
 /* Other findings that speak of the same cause. */
 static void others(struct dg_judge *j, struct dg_cause *c, const struct dg_finding *f, bool other_source) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
         bool cause = g->rule->role == DG_ROLE_CAUSE && (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO) &&
                      (dg_slice_eq(g->rule->class, f->rule->class) || j->beaten_by[i] == f - j->scan->findings);
         bool agrees = confirms(j, f, g);
-        if (g == f || !dg_episode_has(j, g) || (g->first.source != f->first.source) != other_source ||
-            !(cause || agrees))
-            continue;
+        if (g == f || (g->first.source != f->first.source) != other_source || !(cause || agrees)) continue;
         add(j, c, &g->first, g->rule, (struct dg_slice){NULL, 0}, g->count);
     }
 }
@@ -73,9 +71,9 @@ static void others(struct dg_judge *j, struct dg_cause *c, const struct dg_findi
 /* A death that the server's own log tells of, when the cause stands in another source. */
 static void death(struct dg_judge *j, struct dg_cause *c, const struct dg_finding *f) {
     if (!j->ep.any || !dg_kernel_side(j, f)) return;
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
-        if (g->rule->role == DG_ROLE_CONSEQUENCE && dg_episode_has(j, g)) {
+        if (g->rule->role == DG_ROLE_CONSEQUENCE) {
             add(j, c, &g->first, g->rule, (struct dg_slice){NULL, 0}, g->count);
             return;
         }

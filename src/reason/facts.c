@@ -90,11 +90,12 @@ static int by_seq(const void *a, const void *b) {
 /* The first and the last occurrence of each finding speak, in the order of the log. */
 static void from_findings(struct dg_judge *j) {
     const struct dg_scan *s = j->scan;
-    struct item *v = dg_judge_alloc(j, 2 * sizeof(*v) * (s->n_findings + 1));
+    struct item *v = dg_judge_alloc(j, 2 * sizeof(*v) * (j->ep.n_f + 1));
     size_t n = 0;
-    for (uint32_t i = 0; v && i < s->n_findings; i++) {
+    if (!v) return;
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &s->findings[i];
-        if ((!f->rule->n_set && !f->rule->n_parse) || !dg_episode_has(j, f)) continue;
+        if (!f->rule->n_set && !f->rule->n_parse) continue;
         v[n++] = (struct item){f, false, f->first.seq};
         if (f->count > 1) v[n++] = (struct item){f, true, f->last.seq};
     }

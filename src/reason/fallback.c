@@ -2,10 +2,6 @@
 #include "reason/judge.h"
 #include <ctype.h>
 
-static bool in_episode(const struct dg_judge *j, uint32_t launch) {
-    return launch == UINT32_MAX || (launch < j->scan->n_launches && j->ep.in[launch]);
-}
-
 static bool says_the_same(const struct dg_place *p, const struct dg_fatal *f) {
     if (p->source != f->place.source) return false;
     bool inside = f->record_line ? p->line >= f->record_line && p->line <= f->record_end : p->line == f->place.line;
@@ -14,7 +10,7 @@ static bool says_the_same(const struct dg_place *p, const struct dg_fatal *f) {
 
 /* Is the record explained by a rule that says it is an echo, harmless or recovered? */
 static bool covered(const struct dg_judge *j, const struct dg_fatal *f) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
         if (g->rule->role == DG_ROLE_FACT || (g->rule->role == DG_ROLE_CAUSE && j->fate[i] == DG_FATE_ENGINE)) continue;
         if (says_the_same(&g->first, f) || says_the_same(&g->last, f)) return true;
@@ -23,7 +19,6 @@ static bool covered(const struct dg_judge *j, const struct dg_fatal *f) {
 }
 
 static bool still_open(const struct dg_judge *j, const struct dg_fatal *f) {
-    if (!in_episode(j, f->launch)) return false;
     if (f->launch == UINT32_MAX) return true;
     const struct dg_launch *l = &j->scan->launches[f->launch];
     if (f->epoch + 1 < l->epochs || (l->pulses && f->place.seq < l->last_pulse.seq)) return false;
@@ -43,7 +38,7 @@ static bool carrier(struct dg_slice exception) {
  * no better. */
 static const struct dg_fatal *best_fatal(const struct dg_judge *j) {
     const struct dg_fatal *second = NULL;
-    for (uint32_t i = 0; i < j->scan->n_fatals; i++) {
+    DG_EACH_FATAL(j, i) {
         const struct dg_fatal *f = &j->scan->fatals[i];
         if (!still_open(j, f) || covered(j, f)) continue;
         if (f->kind != DG_FATAL_ERROR_LEVEL && !carrier(f->exception)) return f;
@@ -73,10 +68,10 @@ static struct life life_of(const struct dg_judge *j) {
         life.served = true;
         if (l->last_pulse.seq > last_pulse) last_pulse = l->last_pulse.seq;
     }
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
-        if (!dg_episode_has(j, f) || f->launch == UINT32_MAX || f->last.seq < last_pulse) continue;
+        if (f->launch == UINT32_MAX || f->last.seq < last_pulse) continue;
         if (f->rule->ends == DG_ENDS_CLEAN) life.clean = true;
         bool echo = r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || f->rule->ends == DG_ENDS_DEATH;
         if (echo && !life.echo) life.echo = f;
@@ -94,7 +89,7 @@ const struct dg_finding *dg_death_echo(const struct dg_judge *j) {
 static bool quiet_kernel(const struct dg_judge *j) {
     for (uint32_t i = 0; i < j->scan->n_sources; i++)
         if (j->scan->sources[i].kind != DG_KIND_KERNEL || j->scan->sources[i].error) return false;
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         enum dg_role r = j->scan->findings[i].rule->role;
         if (r == DG_ROLE_CONFIRMATION || r == DG_ROLE_CONSEQUENCE) return false;
     }

@@ -27,10 +27,18 @@ enum dg_fate {
 
 /* The launches that are judged together (one, or one of each server source), and what their findings are worth. */
 struct dg_episode {
-    bool *in;      /* per launch of the scan */
+    bool *in;        /* per launch of the scan */
+    uint32_t *f, *t; /* its findings and its fatal records, with those of sources that have no launch; in order */
+    uint32_t n_f, n_t;
     uint32_t main; /* the launch it is named after; UINT32_MAX: there is none */
     bool any;      /* a launch belongs to it */
     double first_time, last_time;
+};
+
+/* Which findings (fatal records) belong to which launch: those of launch i are v[from[i]] to v[from[i + 1] - 1], in
+ * order; the last bucket is of no launch. */
+struct dg_by_launch {
+    uint32_t *from, *v;
 };
 
 struct dg_judge {
@@ -39,6 +47,7 @@ struct dg_judge {
     struct dg_arena *arena;
     struct dg_diagnosis *d;
     struct dg_episode ep;
+    struct dg_by_launch findings, fatals;
     enum dg_fate *fate;  /* per finding */
     uint32_t *beaten_by; /* per finding: the candidate that makes it an echo; UINT32_MAX */
     uint32_t *rank;      /* candidates, best first */
@@ -47,6 +56,12 @@ struct dg_judge {
     bool zoned;   /* a join holds only if the clocks are whole half hours apart */
     bool failed;
 };
+
+/* Over the findings (fatal records) of the judged episode; not to be nested in one function. */
+#define DG_EACH_FINDING(j, i)                                                                                          \
+    for (uint32_t at_##i = 0, i = 0; at_##i < (j)->ep.n_f && (i = (j)->ep.f[at_##i], true); at_##i++)
+#define DG_EACH_FATAL(j, i)                                                                                            \
+    for (uint32_t at_##i = 0, i = 0; at_##i < (j)->ep.n_t && (i = (j)->ep.t[at_##i], true); at_##i++)
 
 /* judge.c: memory and texts */
 void *dg_judge_alloc(struct dg_judge *j, size_t size);
@@ -88,7 +103,6 @@ struct dg_cc dg_judge_cc(const struct dg_judge *j);
 struct dg_slice dg_fact(const struct dg_judge *j, const char *name);
 /* launches.c */
 int dg_launches_choose(struct dg_judge *j, struct dg_err *err); /* fills ep, d->launches, d->judged */
-bool dg_episode_has(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_kernel_side(const struct dg_judge *j, const struct dg_finding *f);
 /* causes.c */
 void dg_causes_rank(struct dg_judge *j);

@@ -20,8 +20,8 @@ struct window {
 double dg_place_time(const struct dg_judge *j, const struct dg_place *p) {
     const struct dg_place *best = p;
     if (dg_time_known(p->time)) return p->time;
-    for (uint32_t i = 0; i < 2 * j->scan->n_findings; i++) {
-        const struct dg_finding *f = &j->scan->findings[i / 2];
+    for (uint32_t i = 0; i < 2 * j->ep.n_f; i++) {
+        const struct dg_finding *f = &j->scan->findings[j->ep.f[i / 2]];
         const struct dg_place *q = i & 1 ? &f->last : &f->first;
         if (q->source == p->source && q->seq <= p->seq && dg_time_known(q->time) && (best == p || q->seq > best->seq))
             best = q;
@@ -78,17 +78,17 @@ static bool names_pid(const struct dg_finding *f, long pid) {
 }
 
 static bool pid_seen(const struct dg_judge *j, long pid) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
-        if (!dg_kernel_side(j, f) && dg_episode_has(j, f) && names_pid(f, pid)) return true;
+        if (!dg_kernel_side(j, f) && names_pid(f, pid)) return true;
     }
     return false;
 }
 
 static bool label_seen(const struct dg_judge *j, struct dg_slice comm) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
-        if (!dg_kernel_side(j, f) && dg_episode_has(j, f) && same_comm(comm, f->first.label)) return true;
+        if (!dg_kernel_side(j, f) && same_comm(comm, f->first.label)) return true;
     }
     return false;
 }
@@ -125,18 +125,16 @@ static bool near_moment(double k, double t, struct window w, bool zone, double *
 }
 
 static bool near_death(const struct dg_judge *j, double k, struct window w, bool zone, double *ret_zone) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
-        if (dg_kernel_side(j, f) || f->launch == UINT32_MAX || !dg_episode_has(j, f) || !speaks_of_death(f)) continue;
+        if (dg_kernel_side(j, f) || f->launch == UINT32_MAX || !speaks_of_death(f)) continue;
         if (near_moment(k, dg_place_time(j, &f->first), w, zone, ret_zone) ||
             near_moment(k, dg_place_time(j, &f->last), w, zone, ret_zone))
             return true;
     }
-    for (uint32_t i = 0; i < j->scan->n_fatals; i++) {
+    DG_EACH_FATAL(j, i) {
         const struct dg_fatal *f = &j->scan->fatals[i];
-        if (f->launch < j->scan->n_launches && j->ep.in[f->launch] &&
-            near_moment(k, dg_place_time(j, &f->place), w, zone, ret_zone))
-            return true;
+        if (f->launch != UINT32_MAX && near_moment(k, dg_place_time(j, &f->place), w, zone, ret_zone)) return true;
     }
     struct window end = {w.before, w.after + 60}; /* a log that just stops ended some time before the death */
     return near_moment(k, j->ep.last_time, end, zone, ret_zone);
@@ -145,7 +143,7 @@ static bool near_death(const struct dg_judge *j, double k, struct window w, bool
 /* A time-out is noticed that much later: look back by the seconds it names, or by the usual 10 minutes. */
 static double look_back(const struct dg_judge *j) {
     double most = 0;
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         if (j->fate[i] != DG_FATE_OPEN || !f->rule->symptom || dg_kernel_side(j, f)) continue;
         double seconds, ms;
@@ -190,7 +188,7 @@ static bool basis_assumed(const struct dg_judge *j, const struct dg_finding *f) 
 
 /* Without a common clock the two still agree when the server's log names the same class. */
 static bool server_says(const struct dg_judge *j, struct dg_slice class) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, f) && dg_slice_eq(f->rule->class, class)) return true;
     }
@@ -221,7 +219,7 @@ static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
 
 void dg_kernel_join(struct dg_judge *j) {
     if (!j->ep.any) return; /* a kernel log by itself is judged by itself */
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         if (j->fate[i] == DG_FATE_OPEN && dg_kernel_side(j, f)) j->fate[i] = join_one(j, f);
     }

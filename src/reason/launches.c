@@ -1,9 +1,61 @@
 /* Which launch is judged: the last that is not the echo of an earlier one; with several server sources, those that ran
  * together. */
 #include "reason/judge.h"
+#include <stdlib.h>
 
-bool dg_episode_has(const struct dg_judge *j, const struct dg_finding *f) {
-    return f->launch == UINT32_MAX || (f->launch < j->scan->n_launches && j->ep.in[f->launch]);
+/* Sort by launch, keeping the order: count, sum up, place. */
+static struct dg_by_launch sort_by_launch(struct dg_judge *j, uint32_t n,
+                                          uint32_t (*launch_of)(const struct dg_scan *, uint32_t)) {
+    uint32_t buckets = j->scan->n_launches + 1;
+    struct dg_by_launch by = {dg_judge_alloc(j, (buckets + 2) * sizeof(*by.from)),
+                              dg_judge_alloc(j, (n + 1) * sizeof(*by.v))};
+    if (!by.from || !by.v) return (struct dg_by_launch){0};
+    for (int placing = 0; placing < 2; placing++) {
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t b = launch_of(j->scan, i);
+            if (b >= j->scan->n_launches) b = buckets - 1;
+            if (placing)
+                by.v[by.from[b + 1]++] = i;
+            else
+                by.from[b + 2]++;
+        }
+        for (uint32_t b = 2; b <= buckets && !placing; b++) by.from[b] += by.from[b - 1];
+    }
+    return by;
+}
+
+static uint32_t launch_of_finding(const struct dg_scan *s, uint32_t i) { return s->findings[i].launch; }
+static uint32_t launch_of_fatal(const struct dg_scan *s, uint32_t i) { return s->fatals[i].launch; }
+
+static int by_index(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What the launches of the episode hold, and what no launch does, in the order of the scan. */
+static uint32_t gather(const struct dg_judge *j, const struct dg_by_launch *by, uint32_t *out) {
+    uint32_t n = 0;
+    for (uint32_t l = 0; l <= j->scan->n_launches; l++) {
+        if (l < j->scan->n_launches && !j->ep.in[l]) continue;
+        for (uint32_t i = by->from[l]; i < by->from[l + 1]; i++) out[n++] = by->v[i];
+    }
+    qsort(out, n, sizeof(*out), by_index);
+    return n;
+}
+
+static void fill_episode(struct dg_judge *j) {
+    j->ep.n_f = gather(j, &j->findings, j->ep.f);
+    j->ep.n_t = gather(j, &j->fatals, j->ep.t);
+}
+
+static bool index_scan(struct dg_judge *j) {
+    const struct dg_scan *s = j->scan;
+    j->ep.in = dg_judge_alloc(j, s->n_launches + 1);
+    j->ep.f = dg_judge_alloc(j, (s->n_findings + 1) * sizeof(*j->ep.f));
+    j->ep.t = dg_judge_alloc(j, (s->n_fatals + 1) * sizeof(*j->ep.t));
+    j->findings = sort_by_launch(j, s->n_findings, launch_of_finding);
+    j->fatals = sort_by_launch(j, s->n_fatals, launch_of_fatal);
+    return !j->failed;
 }
 
 bool dg_kernel_side(const struct dg_judge *j, const struct dg_finding *f) {
@@ -17,6 +69,7 @@ static void set_episode(struct dg_judge *j, uint32_t main) {
     for (uint32_t i = 0; i < j->scan->n_launches; i++) j->ep.in[i] = i == main;
     j->ep.first_time = j->ep.any ? j->scan->launches[main].first_time : DG_TIME_NONE;
     j->ep.last_time = j->ep.any ? j->scan->launches[main].last_time : DG_TIME_NONE;
+    fill_episode(j);
 }
 
 /* Is the launch's own cause that somebody else still holds a port or the memory? */
@@ -83,13 +136,13 @@ static void join_sources(struct dg_judge *j) {
         if (!(l[i].first_time >= j->ep.first_time)) j->ep.first_time = l[i].first_time;
         if (!(l[i].last_time <= j->ep.last_time)) j->ep.last_time = l[i].last_time;
     }
+    fill_episode(j);
 }
 
 int dg_launches_choose(struct dg_judge *j, struct dg_err *err) {
     const struct dg_scan *s = j->scan;
     uint32_t main = UINT32_MAX;
-    j->ep.in = dg_judge_alloc(j, s->n_launches + 1);
-    if (!j->ep.in) return dg_err_nomem(err);
+    if (!index_scan(j)) return dg_err_nomem(err);
     list_launches(j);
     if (j->failed) return dg_err_nomem(err);
     if (j->opts->launch > s->n_launches)

@@ -37,7 +37,7 @@ static void kernel_log(struct dg_judge *j) {
     if (!have && kernel_would_tell(j))
         say(j, DG_S("no kernel log: dmesg -T > dmesg.txt on the host, then diagnose --kernel-log dmesg.txt LOG"));
     bool unaligned = false;
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) unaligned = unaligned || j->fate[i] == DG_FATE_UNALIGNED;
+    DG_EACH_FINDING(j, i) unaligned = unaligned || j->fate[i] == DG_FATE_UNALIGNED;
     for (uint32_t i = 0; have && j->ep.any && i < j->scan->n_sources; i++) {
         const struct dg_source *s = &j->scan->sources[i];
         if (s->kind != DG_KIND_KERNEL) continue;

@@ -8,11 +8,11 @@ struct dg_cat_key dg_judge_key(const struct dg_judge *j) {
 
 static void explains(struct dg_judge *j, struct dg_cause *c, uint32_t self) {
     struct dg_strs ids = {0};
-    for (uint32_t i = 0; i < j->scan->n_findings && ids.n < 16; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
-        bool echo = (r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN) && dg_episode_has(j, f);
-        if (echo || j->beaten_by[i] == self) dg_judge_add_text(j, &ids, f->rule->id);
+        bool echo = r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN;
+        if (ids.n < 16 && (echo || j->beaten_by[i] == self)) dg_judge_add_text(j, &ids, f->rule->id);
     }
     c->explains = ids.v;
     c->n_explains = ids.n;
@@ -40,7 +40,7 @@ static void add_cause(struct dg_judge *j, uint32_t finding) {
 static void promote_unaligned(struct dg_judge *j) {
     for (uint32_t i = 0; i < j->n_rank; i++)
         if (!j->scan->findings[j->rank[i]].rule->symptom) return;
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         if (j->fate[i] != DG_FATE_UNALIGNED || f->rule->symptom) continue;
         if (j->n_rank == DG_MAX_CANDIDATES) j->n_rank--;

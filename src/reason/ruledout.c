@@ -23,11 +23,10 @@ static void rule_out(struct dg_judge *j, struct dg_slice suspect, struct dg_slic
 
 /* A rule that is no cause says what its text suggests, and why that is wrong. */
 static void from_rules(struct dg_judge *j, bool harmless) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         bool noise = f->rule->role == DG_ROLE_NOISE || f->rule->role == DG_ROLE_RECOVERED;
-        if (!f->rule->suggests.n || f->rule->role == DG_ROLE_CONFIRMATION || noise != harmless || !dg_episode_has(j, f))
-            continue;
+        if (!f->rule->suggests.n || f->rule->role == DG_ROLE_CONFIRMATION || noise != harmless) continue;
         struct dg_scope scope = {.d = j->d, .finding = f};
         struct dg_slice but = dg_template_fill(j, &scope, f->rule->but);
         for (uint32_t k = 0; k < f->rule->suggests.n && but.len; k++)
@@ -56,7 +55,7 @@ static void free_memory(struct dg_judge *j) {
 
 /* Kernel findings of another process or another time. */
 static void unrelated(struct dg_judge *j) {
-    for (uint32_t i = 0; i < j->scan->n_findings; i++) {
+    DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         if (j->fate[i] != DG_FATE_UNRELATED) continue;
         const struct dg_capture *comm = dg_finding_capture(f, "comm");
