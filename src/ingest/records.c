@@ -105,7 +105,8 @@ enum dg_records dg_records_detect(struct dg_slice head) {
         else if (dg_json_is_record(line))
             json++;
     }
-    if (!lines || 2 * (cri > json ? cri : json) < lines) return DG_RECORDS_NONE;
+    /* what is no record goes through as it is, so that a part of the lines is enough */
+    if (!lines || 4 * (cri > json ? cri : json) < lines) return DG_RECORDS_NONE;
     return cri > json ? DG_RECORDS_CRI : DG_RECORDS_JSON;
 }
 

@@ -16,7 +16,7 @@ enum dg_records {
     DG_RECORDS_EXPORT, /* journalctl -o export */
     DG_RECORDS_KERNEL  /* /dev/kmsg, "#012" of syslog, the time distances of dmesg -H */
 };
-/* By content: most lines of the head. Never DG_RECORDS_KERNEL, which follows from the kind. */
+/* By content: a quarter of the lines of the head. Never DG_RECORDS_KERNEL, which follows from the kind. */
 enum dg_records dg_records_detect(struct dg_slice head);
 
 /* Takes `inner`. NULL: out of memory. */

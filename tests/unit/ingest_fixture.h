@@ -54,8 +54,14 @@ static inline void keep_block(struct got *g, const struct dg_block *b) {
             assert_true(DG_VEC_PUSH(&g->lines, number, SIZE_MAX / 8));
         i++;
     }
-    for (size_t back = 1; b->line_map && back <= known && back <= 3 && b->headroom > 256; back++)
+    struct dg_slice head = dg_slice(b->data - b->headroom, b->headroom);
+    for (size_t back = 1; b->line_map && back <= 100 && head.len;
+         back++) { /* the numbers reach back as far as the text */
+        ptrdiff_t newline = dg_slice_rfind_ch(head, '\n');
+        if (newline < 0) break;
         assert_int_equal(b->line_map[-(ptrdiff_t)back], g->lines.v[known - back - b->continues]);
+        head.len = (size_t)newline;
+    }
     assert_int_equal(dg_buf_add(&g->text, b->data + b->overlap, b->len - b->overlap), 0);
     g->blocks++;
     g->pieces += b->more;
