@@ -90,9 +90,12 @@ bool windows_choose(struct dg_matcher *m);
 struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
     uint32_t start, end, index, first, n;
 };
+struct sight { /* a needle, and where its literal begins in the block: the first time on its line */
+    uint32_t needle, at;
+};
 struct hits {
     struct hit_line *lines; /* room for HITS_MAX */
-    uint32_t *needles;      /* room for max(HITS_MAX, n_needles) */
+    struct sight *sights;   /* room for max(HITS_MAX, n_needles) */
     uint32_t n_lines, n_hits;
     size_t to;           /* searched up to here; less than the block's length: search again from here */
     uint32_t line_at_to; /* number of the line that begins there */
@@ -272,8 +275,10 @@ struct engine {
 };
 
 /* ---- regex.c */
-/* Does the pattern match the line? Fills the message it matched in and its captures (texts point into the line). */
-bool pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, struct msg *msg, struct caps *caps);
+/* Does the pattern, whose literal stands at lit_at, match the line? Fills the message it matched in and its captures
+ * (texts point into the line). */
+bool pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, size_t lit_at, struct msg *msg,
+                   struct caps *caps);
 const struct msg *line_whole(struct engine *e, struct line *line);
 void regex_free(struct regex *r);
 
@@ -289,7 +294,8 @@ void engine_end_source(struct engine *e);
 void quiet_settle(struct engine *e); /* look at the signs of service that were put off */
 void trouble_begins(
     struct engine *e); /* an error: signs of service before it are settled, those after it make an epoch */
-void line_hits(struct engine *e, struct line *line, const uint32_t *needles, uint32_t n);
+/* `base`: where the line begins in what the sights count in. */
+void line_hits(struct engine *e, struct line *line, size_t base, const struct sight *sights, uint32_t n);
 
 /* ---- rules.c */
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);

@@ -18,13 +18,13 @@ static size_t room(const struct dg_matcher *m) { return m->n_needles > HITS_MAX 
 
 int hits_init(struct hits *h, const struct dg_matcher *m) {
     *h = (struct hits){.lines = dg_malloc(HITS_MAX * sizeof(*h->lines)),
-                       .needles = dg_malloc(room(m) * sizeof(*h->needles))};
-    return h->lines && h->needles ? 0 : -DG_E_NOMEM;
+                       .sights = dg_malloc(room(m) * sizeof(*h->sights))};
+    return h->lines && h->sights ? 0 : -DG_E_NOMEM;
 }
 
 void hits_release(struct hits *h) {
     free(h->lines);
-    free(h->needles);
+    free(h->sights);
     *h = (struct hits){0};
 }
 
@@ -63,13 +63,14 @@ struct pass {
 static void sort_line(struct hits *h) {
     if (!h->n_lines) return;
     struct hit_line *l = &h->lines[h->n_lines - 1];
-    uint32_t *v = h->needles + l->first;
+    struct sight *v = h->sights + l->first;
     l->n = h->n_hits - l->first;
-    for (uint32_t i = 1; i < l->n; i++)
-        for (uint32_t k = i, x = v[i]; k && v[k - 1] > x; k--) {
-            v[k] = v[k - 1];
-            v[k - 1] = x;
-        }
+    for (uint32_t i = 1; i < l->n; i++) {
+        struct sight x = v[i];
+        uint32_t k = i;
+        for (; k && v[k - 1].needle > x.needle; k--) v[k] = v[k - 1];
+        v[k] = x;
+    }
 }
 
 /* Make the line around `at` the one at hand; a hit inside the last line changes nothing. */
@@ -91,11 +92,11 @@ static bool enter_line(struct pass *p, size_t at) {
     return true;
 }
 
-static bool add_hit(struct pass *p, uint32_t needle) {
+static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
     if (p->s->seen[needle] == p->s->serial) return true;
     if (p->h->n_hits == p->room) return false;
     p->s->seen[needle] = p->s->serial;
-    p->h->needles[p->h->n_hits++] = needle;
+    p->h->sights[p->h->n_hits++] = (struct sight){needle, (uint32_t)at};
     return true;
 }
 
@@ -127,17 +128,18 @@ static int on_window(unsigned id, unsigned long long from, unsigned long long to
         const struct needle *n = &m->needles[m->members[w->first + i]];
         if (start - p->from < n->win_at || p->len - start + n->win_at < n->lit.len) continue;
         if (memcmp(p->data + start - n->win_at, n->lit.ptr, n->lit.len)) continue;
-        if (!enter_line(p, end) || !add_hit(p, m->members[w->first + i])) return cut(p), 1;
+        if (!enter_line(p, end) || !add_hit(p, m->members[w->first + i], start - n->win_at)) return cut(p), 1;
     }
     return 0;
 }
 
 static void plain_line(struct pass *p, size_t start, size_t end) {
     const struct dg_matcher *m = p->s->m;
-    for (uint32_t i = 0; i < m->n_needles && !p->cut; i++)
-        if (memmem(p->data + start, end - start, m->needles[i].lit.ptr, m->needles[i].lit.len) &&
-            (!enter_line(p, end) || !add_hit(p, i)))
-            cut(p);
+    for (uint32_t i = 0; i < m->n_needles && !p->cut; i++) {
+        struct dg_slice lit = m->needles[i].lit;
+        const char *at = memmem(p->data + start, end - start, lit.ptr, lit.len);
+        if (at && (!enter_line(p, end) || !add_hit(p, i, (size_t)(at - p->data)))) cut(p);
+    }
 }
 
 static void plain_pass(struct pass *p) {

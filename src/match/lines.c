@@ -96,14 +96,14 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
 
 static void open_text(struct engine *e, const struct dg_rule *rule, const struct line *outer, struct dg_slice text);
 
-static void try_needle(struct engine *e, const struct needle *n, struct line *line) {
+static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, struct line *line) {
     const struct dg_rule *rule = n->rule;
     struct rule_state *s = &e->rules[n->pattern->rule];
     if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
     struct msg msg;
     struct caps caps;
-    if (!pattern_match(e, n->pattern, line, &msg, &caps)) return;
+    if (!pattern_match(e, n->pattern, line, lit_at, &msg, &caps)) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
     rule_hit(e, n->pattern, line, &msg, &caps);
@@ -113,19 +113,20 @@ static void try_needle(struct engine *e, const struct needle *n, struct line *li
 }
 
 /* The needles of one line, in their order; those of rules first. */
-void line_hits(struct engine *e, struct line *line, const uint32_t *needles, uint32_t n) {
+void line_hits(struct engine *e, struct line *line, size_t base, const struct sight *sights, uint32_t n) {
     enum sign head = SIGN_NONE;
     line->parts = memchr(line->text.ptr, '\r', line->text.len ? line->text.len - 1 : 0) != NULL;
-    for (uint32_t i = n; i-- > 0 && !e->m->needles[needles[i]].pattern;) {
-        enum sign sign = e->m->needles[needles[i]].sign;
+    for (uint32_t i = n; i-- > 0 && !e->m->needles[sights[i].needle].pattern;) {
+        enum sign sign = e->m->needles[sights[i].needle].sign;
         if (sign == SIGN_TRACEBACK || sign == SIGN_TERMINATE) head = sign;
     }
     bool read = !e->only && e->kind != DG_KIND_KERNEL && e->kind != DG_KIND_ENVIRONMENT;
     e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
     uint32_t i = 0;
-    for (; i < n && e->m->needles[needles[i]].pattern; i++) try_needle(e, &e->m->needles[needles[i]], line);
+    for (; i < n && e->m->needles[sights[i].needle].pattern; i++)
+        try_needle(e, &e->m->needles[sights[i].needle], sights[i].at - base, line);
     for (; i < n && read && !e->record && !line->harmless; i++)
-        if (fatal_line(e, line, e->m->needles[needles[i]].sign)) break;
+        if (fatal_line(e, line, e->m->needles[sights[i].needle].sign)) break;
     e->record = NULL;
 }
 
@@ -152,7 +153,7 @@ static void open_text(struct engine *e, const struct dg_rule *rule, const struct
                             .eol = true,
                             .inside = rule,
                             .depth = outer->depth + 1};
-        line_hits(e, &line, hits.needles + h->first, h->n);
+        line_hits(e, &line, h->start, hits.sights + h->first, h->n);
     }
     hits_release(&hits);
     e->record = record;
@@ -214,12 +215,12 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
 
 /* Does the line hold nothing but signs of service? (Its needles are in order.) */
 static bool only_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
-    return h->needles[l->first] >= e->m->lazy_from && h->needles[l->first + l->n - 1] < e->m->lazy_to;
+    return h->sights[l->first].needle >= e->m->lazy_from && h->sights[l->first + l->n - 1].needle < e->m->lazy_to;
 }
 
 static bool any_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
     for (uint32_t i = l->first; i < l->first + l->n; i++)
-        if (h->needles[i] >= e->m->lazy_from && h->needles[i] < e->m->lazy_to) return true;
+        if (h->sights[i].needle >= e->m->lazy_from && h->sights[i].needle < e->m->lazy_to) return true;
     return false;
 }
 
@@ -229,13 +230,14 @@ static void look_at(struct engine *e, const struct hit_line *l, bool first) {
     struct line line = line_of(e, q->block, l->start, l->end, l->index);
     line.parts = memchr(line.text.ptr, '\r', line.text.len) != NULL;
     for (uint32_t i = l->first; i < l->first + l->n; i++) {
-        const struct needle *n = &e->m->needles[q->hits->needles[i]];
+        const struct sight *sight = &q->hits->sights[i];
+        const struct needle *n = &e->m->needles[sight->needle];
         struct rule_state *s = &e->rules[n->pattern->rule];
         uint64_t *done = first ? &s->quiet_first : &s->quiet_last, now = first ? e->epoch_serial : q->serial;
         struct msg msg;
         struct caps caps;
         if (*done == now || s->off || !(n->rule->kinds & DG_KIND_BIT(e->kind)) ||
-            !pattern_match(e, n->pattern, &line, &msg, &caps))
+            !pattern_match(e, n->pattern, &line, sight->at - l->start, &msg, &caps))
             continue;
         *done = now;
         rule_hit(e, n->pattern, &line, &msg, &caps);
@@ -270,7 +272,7 @@ static void handle_line(struct engine *e, const struct dg_block *b, const struct
     }
     if (e->quiet.from < e->quiet.to && any_service(e, h, l)) quiet_settle(e);
     struct line line = line_of(e, b, l->start, l->end, l->index);
-    line_hits(e, &line, h->needles + l->first, l->n);
+    line_hits(e, &line, l->start, h->sights + l->first, l->n);
 }
 
 void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h) {

@@ -104,7 +104,7 @@ static int hostile(char *to, uint64_t i) {
     case 2:
         return sprintf(
             to,
-            "[rank%u]: [E522 09:20:%02u.%06u ProcessGroupNCCL.cpp:%u] [PG ID 0 PG GUID 0 Rank %u] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=%u, OpType=ALLREDUCE, Timeout(ms)=600000) ran for %u milliseconds before timing out.\n",
+            "[rank%u]: [E522 00:20:%02u.%06u ProcessGroupNCCL.cpp:%u] [PG ID 0 PG GUID 0 Rank %u] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=%u, OpType=ALLREDUCE, Timeout(ms)=600000) ran for %u milliseconds before timing out.\n",
             rank, any(60), any(1000000), any(900), rank, any(100000), 600000 + any(999));
     case 3:
         return sprintf(to, "Traceback (most recent call last):\n  File \"/app/worker_%u.py\", line %u, in run\n", pid,
