@@ -67,20 +67,33 @@ struct dg_cat_engine {
     uint32_t n_models, n_quants;
     struct dg_slice file;
 };
+struct dg_cat_file { /* a file that holds (a part of) an engine */
+    struct dg_slice path, engine;
+    bool read;
+};
+/* Files are found at once and read when their engine is first asked for: most runs need one engine or none. */
 struct dg_catalog {
     struct dg_arena *arena;
-    struct dg_cat_engine *engines;
+    struct dg_cat_file *files; /* in order of precedence, later ones win */
+    uint32_t n_files;
+    struct dg_cat_engine *engines; /* those read so far; all after dg_catalog_all() */
     uint32_t n_engines;
+    struct dg_problems *probs;
+    bool failed; /* out of memory while reading an engine */
 };
 
-/* Load every file whose first key is `engine` below the folders (or files) given; a later one replaces an engine's axis
- * of the same name. Faults go to probs (may be NULL); a file with faults is left out. NULL only when out of memory. */
+/* Find every file whose first key is `engine` below the folders (or files) given. NULL only when out of memory. `probs`
+ * (may be NULL) must live as long as the catalog: faults go there when a file is read, and the file is then left out.
+ */
 struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg_problems *probs);
 void dg_catalog_free(struct dg_catalog *c);
 static inline void dg_catalog_freep(struct dg_catalog **c) { dg_catalog_free(*c); }
+/* Read all that is not read yet. 0 or -DG_E_NOMEM. */
+int dg_catalog_all(struct dg_catalog *c);
 
-/* NULL: no such engine / axis / choice. An axis is found by its name or any of its args, with '_' for '-'. */
-const struct dg_cat_engine *dg_catalog_engine(const struct dg_catalog *c, struct dg_slice name);
+/* NULL: no such engine / axis / choice. A later file replaces an engine's axis of the same name. An axis is found by
+ * its name or any of its args, with '_' for '-'. */
+const struct dg_cat_engine *dg_catalog_engine(struct dg_catalog *c, struct dg_slice name);
 const struct dg_cat_axis *dg_catalog_axis(const struct dg_cat_engine *e, struct dg_slice name);
 const struct dg_cat_choice *dg_catalog_choice(const struct dg_cat_axis *a, struct dg_slice name);
 /* How the axis is written for this engine version (unknown: the newest). flag or env may be empty. NULL: this version

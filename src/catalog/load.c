@@ -2,11 +2,12 @@
 #include "catalog/catalog.h"
 #include "catalog/schema.h"
 #include "base/file.h"
-#include <stdio.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #define MAX_FILE (1u << 20)
 #define MAX_DEPTH 4u
-#define MAX_ENGINES 64u
+#define MAX_FILES 64u
 
 #define TEXT(T, k, m)                                                                                                  \
     { .key = (k), .type = DG_FIELD_TEXT, .at = offsetof(struct T, m) }
@@ -79,12 +80,6 @@ static const struct dg_field ENGINE[] = {NAME(dg_cat_engine, "engine", name),
                                          STRUCTS(dg_cat_engine, "axes", axes, n_axes, dg_cat_axis, AXIS),
                                          END};
 
-struct loader {
-    struct dg_catalog *catalog;
-    struct dg_problems *probs;
-    bool failed;
-};
-
 /* Names that orders and autos use must be choices of their axis, and groups must exist: a typing error would say
  * nothing. */
 static void check_names(struct dg_schema *s, const struct dg_yaml *root, const struct dg_cat_axis *a,
@@ -105,21 +100,22 @@ static void check_axis(struct dg_schema *s, const struct dg_yaml *root, const st
                 dg_schema_fault(s, root, "axis '%.*s' has '%.*s' twice", DG_FMT(a->name), DG_FMT(a->choices[i].name));
 }
 
-static struct dg_cat_engine *slot(struct loader *l, struct dg_slice name) {
-    struct dg_catalog *c = l->catalog;
+static struct dg_cat_engine *find(const struct dg_catalog *c, struct dg_slice name) {
     for (uint32_t i = 0; i < c->n_engines; i++)
         if (dg_slice_eq(c->engines[i].name, name)) return &c->engines[i];
-    return c->n_engines < MAX_ENGINES ? &c->engines[c->n_engines++] : NULL;
+    return NULL;
 }
 
 /* A later file of the same engine replaces the axes that it has, and adds the others. */
-static void merge(struct loader *l, struct dg_cat_engine *to, const struct dg_cat_engine *from) {
+static void merge(struct dg_catalog *c, const struct dg_cat_engine *from) {
+    struct dg_cat_engine *to = find(c, from->name);
+    if (!to) to = &c->engines[c->n_engines++]; /* there is room for one of each file */
     struct dg_cat_engine old = *to;
     *to = *from;
-    to->axes = dg_arena_alloc(l->catalog->arena, (old.n_axes + from->n_axes) * sizeof(*to->axes));
+    to->axes = dg_arena_alloc(c->arena, (old.n_axes + from->n_axes) * sizeof(*to->axes));
     to->n_axes = 0;
     if (!to->axes) {
-        l->failed = true;
+        c->failed = true;
         return;
     }
     for (uint32_t i = 0; i < old.n_axes; i++)
@@ -129,52 +125,82 @@ static void merge(struct loader *l, struct dg_cat_engine *to, const struct dg_ca
     if (!from->n_quants) to->quants = old.quants, to->n_quants = old.n_quants;
 }
 
-/* Is this the kind of file whose first key is `engine`? Comments may stand before it. */
-static bool is_engine(struct dg_slice text) {
+static void read_file(struct dg_catalog *c, const struct dg_cat_file *f) {
+    _cleanup_(dg_buf_release) struct dg_buf text = DG_BUF_INIT(MAX_FILE);
+    struct dg_err err = {0};
+    struct dg_cat_engine read = {0};
+    struct dg_yaml *root = NULL;
+    int r = dg_file_read(f->path.ptr, &text, &err);
+    if (r && r != -DG_E_NOMEM) dg_problems_add(c->probs, f->path.ptr, 0, 0, NULL, 0, "%s", err.msg);
+    struct dg_schema s = {.file = f->path.ptr, .text = dg_buf_slice(&text), .arena = c->arena, .probs = c->probs};
+    if (!r) r = dg_yaml_parse(s.file, s.text, s.arena, c->probs, &root, &err);
+    c->failed = c->failed || r == -DG_E_NOMEM;
+    if (r || !root) return;
+    dg_schema_read(&s, root, ENGINE, &read);
+    for (uint32_t i = 0; i < read.n_axes && !s.faults; i++) check_axis(&s, root, &read.axes[i]);
+    read.file = f->path;
+    c->failed = c->failed || s.failed;
+    if (!s.faults && !c->failed) merge(c, &read);
+}
+
+static void read_engine(struct dg_catalog *c, struct dg_slice name) {
+    for (uint32_t i = 0; i < c->n_files; i++) {
+        struct dg_cat_file *f = &c->files[i];
+        if (f->read || !dg_slice_eq(f->engine, name)) continue;
+        f->read = true;
+        read_file(c, f);
+    }
+}
+
+const struct dg_cat_engine *dg_catalog_engine(struct dg_catalog *c, struct dg_slice name) {
+    read_engine(c, name);
+    return find(c, name);
+}
+
+int dg_catalog_all(struct dg_catalog *c) {
+    for (uint32_t i = 0; i < c->n_files; i++) read_engine(c, c->files[i].engine);
+    return c->failed ? -DG_E_NOMEM : 0;
+}
+
+/* The engine's name when the first key of the file is `engine`; comments may stand before it. */
+static bool engine_of(struct dg_slice text, struct dg_slice *ret) {
     struct dg_slice line;
     while (dg_slice_split(&text, '\n', &line)) {
         line = dg_slice_trim(line);
-        if (line.len && *line.ptr != '#') return dg_slice_starts(line, DG_S("engine:"));
+        if (!line.len || *line.ptr == '#') continue;
+        if (!dg_slice_starts(line, DG_S("engine:"))) return false;
+        *ret = dg_slice_trim(dg_slice_from(line, 7));
+        if (ret->len >= 2 && (*ret->ptr == '\'' || *ret->ptr == '"')) *ret = dg_slice(ret->ptr + 1, ret->len - 2);
+        return true;
     }
     return false;
 }
 
-static void load_file(struct loader *l, const char *path) {
-    _cleanup_(dg_buf_release) struct dg_buf text = DG_BUF_INIT(MAX_FILE);
-    struct dg_err err = {0};
-    int r = dg_file_read(path, &text, &err);
-    if (r == -DG_E_NOMEM) l->failed = true;
-    if (r) dg_problems_add(l->probs, path, 0, 0, NULL, 0, "%s", err.msg);
-    if (r || !is_engine(dg_buf_slice(&text))) return;
-    struct dg_schema s = {.file = path, .text = dg_buf_slice(&text), .arena = l->catalog->arena, .probs = l->probs};
-    struct dg_yaml *root = NULL;
-    r = dg_yaml_parse(path, s.text, s.arena, l->probs, &root, &err);
-    if (r == -DG_E_NOMEM) l->failed = true;
-    if (r || !root) return;
-    struct dg_cat_engine read = {0};
-    dg_schema_read(&s, root, ENGINE, &read);
-    for (uint32_t i = 0; i < read.n_axes && !s.faults; i++) check_axis(&s, root, &read.axes[i]);
-    read.file = dg_arena_dup(s.arena, dg_cstr(path));
-    l->failed = l->failed || s.failed || !read.file.ptr;
-    struct dg_cat_engine *to = s.faults || l->failed ? NULL : slot(l, read.name);
-    if (to) merge(l, to, &read);
+static void note_file(struct dg_catalog *c, const char *path) {
+    char head[4096];
+    struct dg_slice engine;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+    dg_closep(&fd);
+    if (n <= 0 || !engine_of(dg_slice(head, (size_t)n), &engine) || c->n_files == MAX_FILES) return;
+    struct dg_cat_file f = {dg_arena_dup(c->arena, dg_cstr(path)), dg_arena_dup(c->arena, engine), false};
+    c->failed = c->failed || !f.path.ptr || !f.engine.ptr;
+    c->files[c->n_files++] = f;
 }
 
-static void load_path(struct loader *l, const char *path, unsigned depth) {
+static void find_files(struct dg_catalog *c, const char *path, unsigned depth) {
     char **names = NULL;
     size_t n = 0;
     if (!dg_path_is_dir(path)) {
-        load_file(l, path);
+        note_file(c, path);
         return;
     }
-    struct dg_err err = {0};
-    int r = dg_dir_list(path, NULL, &names, &n, &err);
-    if (r == -DG_E_NOMEM) l->failed = true;
-    for (size_t i = 0; i < n && !l->failed; i++) {
+    if (dg_dir_list(path, NULL, &names, &n, NULL) == -DG_E_NOMEM) c->failed = true;
+    for (size_t i = 0; i < n && !c->failed; i++) {
         _cleanup_(dg_buf_release) struct dg_buf full = DG_BUF_INIT(4096);
         if (dg_path_join(&full, path, names[i])) continue;
         bool yaml = dg_slice_ends(dg_buf_slice(&full), DG_S(".yaml"));
-        if (yaml || (depth < MAX_DEPTH && dg_path_is_dir(full.ptr))) load_path(l, full.ptr, depth + 1);
+        if (yaml || (depth < MAX_DEPTH && dg_path_is_dir(full.ptr))) find_files(c, full.ptr, depth + 1);
     }
     dg_names_free(names, n);
 }
@@ -182,17 +208,15 @@ static void load_path(struct loader *l, const char *path, unsigned depth) {
 struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg_problems *probs) {
     struct dg_arena *arena = dg_arena_new(64u << 20);
     struct dg_catalog *c = arena ? dg_arena_alloc(arena, sizeof(*c)) : NULL;
-    struct loader l = {.catalog = c, .probs = probs};
     if (c) {
         c->arena = arena;
-        c->engines = dg_arena_alloc(arena, MAX_ENGINES * sizeof(*c->engines));
+        c->probs = probs;
+        c->files = dg_arena_alloc(arena, MAX_FILES * sizeof(*c->files));
+        c->engines = dg_arena_alloc(arena, MAX_FILES * sizeof(*c->engines));
+        c->failed = !c->files || !c->engines;
+        for (size_t i = 0; i < n && !c->failed; i++) find_files(c, paths[i], 0);
     }
-    if (!c || !c->engines) {
-        dg_arena_free(arena);
-        return NULL;
-    }
-    for (size_t i = 0; i < n && !l.failed; i++) load_path(&l, paths[i], 0);
-    if (!l.failed) return c;
+    if (c && !c->failed) return c;
     dg_arena_free(arena);
     return NULL;
 }

@@ -3,12 +3,6 @@
 #include "base/pep440.h"
 #include <fnmatch.h>
 
-const struct dg_cat_engine *dg_catalog_engine(const struct dg_catalog *c, struct dg_slice name) {
-    for (uint32_t i = 0; i < c->n_engines; i++)
-        if (dg_slice_eq(c->engines[i].name, name)) return &c->engines[i];
-    return NULL;
-}
-
 /* Dumps write moe_runner_backend, flags --moe-runner-backend. */
 static bool same_name(struct dg_slice a, struct dg_slice b) {
     if (a.len != b.len) return false;

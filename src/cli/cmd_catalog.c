@@ -52,6 +52,7 @@ static int collect(const struct dg_app *app, struct dg_cc cc, json_t *rows, stru
     const char *engine = args->n_operands > 0 ? args->operands[0] : NULL,
                *axis = args->n_operands > 1 ? args->operands[1] : NULL;
     if (args->n_operands > 2) return dg_err_set(err, DG_E_SYNTAX, 0, "say an engine and an axis at most");
+    if (dg_catalog_all(app->catalog)) return dg_err_nomem(err);
     if (engine && !dg_catalog_engine(app->catalog, dg_cstr(engine)))
         return dg_err_set(err, DG_E_NOTFOUND, 0, "the catalog has no engine '%s'", engine);
     if (axis && !dg_catalog_axis(dg_catalog_engine(app->catalog, dg_cstr(engine)), dg_cstr(axis)))

@@ -104,7 +104,9 @@ int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, stru
     for (size_t i = 0; i < n && i < PLACES_MAX; i++)
         p.v[p.n++] = (struct dg_pack_place){.path = paths[i], .required = true, .user = true, .named = true};
     if (!r) r = dg_pack_load(p.v, p.n, true, &app->problems, &app->pack, err);
-    return r ? r : load_catalog(app, &p, err);
+    if (!r) r = load_catalog(app, &p, err);
+    if (!r && dg_catalog_all(app->catalog)) r = dg_err_nomem(err);
+    return r;
 }
 
 int dg_app_matcher(struct dg_app *app, struct dg_err *err) {

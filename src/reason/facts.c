@@ -131,6 +131,7 @@ void dg_choices_settle(struct dg_judge *j) {
     struct dg_attempt *a = &j->d->attempt;
     const struct dg_cat_engine *e = j->opts->catalog ? dg_catalog_engine(j->opts->catalog, a->engine) : NULL;
     struct dg_cat_key key = dg_judge_key(j);
+    if (j->opts->catalog && j->opts->catalog->failed) j->failed = true;
     for (uint32_t i = 0; e && i < e->n_axes; i++) {
         const struct dg_cat_axis *axis = &e->axes[i];
         struct dg_slice value = {NULL, 0}, given;

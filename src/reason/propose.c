@@ -171,5 +171,5 @@ int dg_propose(const struct dg_reason_opts *opts, struct dg_arena *arena, struct
     }
     for (uint32_t i = 0; i < d->n_proposals; i++)
         if (!d->proposals[i].command.len) d->proposals[i].command = dg_relaunch(&j, opts->command, &d->proposals[i]);
-    return j.failed ? -DG_E_NOMEM : 0;
+    return j.failed || (opts->catalog && opts->catalog->failed) ? -DG_E_NOMEM : 0;
 }

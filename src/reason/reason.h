@@ -20,7 +20,7 @@ struct dg_history_view {
 
 struct dg_reason_opts {
     const struct dg_ruleset *rules;
-    const struct dg_catalog *catalog; /* may be NULL: no backend proposals */
+    struct dg_catalog *catalog; /* may be NULL: no backend proposals */
     const struct dg_scan *scan;
     const struct dg_devices *devices;      /* stated or live; may be NULL */
     bool device_stated, device_refused;    /* --device / --no-device */
