@@ -193,7 +193,7 @@ static void count(struct dg_ingest *in) {
     s->bytes = in->stream.raw->bytes;
     s->long_lines = in->stream.long_lines;
     s->truncated = dg_reader_truncated(in->stream.reader);
-    if (in->stream.records && s->kind == DG_KIND_KERNEL)
+    if (in->stream.records)
         s->boot_exact = dg_records_boot(in->stream.records, &s->boot_epoch, &s->boot_spread) == DG_ANCHOR_EXACT;
 }
 
