@@ -11,6 +11,7 @@ story() { # NAME STATUS VERDICT...
     run --no-record --device cc=12.0,count=8 "${kernel[@]}" server.log
     cd "$work"
     want_status "$want" "$name"
+    # shellcheck disable=SC2053  # a pattern
     [[ $(head -n 1 out) == $* ]] || fail "$name: the verdict is '$(head -n 1 out)', not '$*'"
 }
 story story-a 1 'arch-mismatch/sm-guard (certain): *'
