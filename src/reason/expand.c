@@ -42,13 +42,26 @@ static unsigned merit_of(const struct dg_proposals *ps, const struct dg_cat_axis
     return merit;
 }
 
+/* The rule itself knows that this choice does not work here. */
+static bool rejected(const struct dg_proposals *ps, const struct dg_cat_axis *axis, const struct dg_cat_choice *c) {
+    const struct dg_rule *r = ps->finding ? ps->finding->rule : NULL;
+    for (uint32_t i = 0; r && i < r->n_rejects; i++) {
+        struct dg_capset on;
+        bool here =
+            !r->rejects[i].on.len || dg_capset_parse(r->rejects[i].on, &on, NULL) || dg_capset_has(&on, ps->key.cc);
+        if (here && dg_slice_eq(r->rejects[i].axis, axis->name) && dg_slice_eq(r->rejects[i].value, c->name))
+            return true;
+    }
+    return false;
+}
+
 static bool candidate(const struct dg_proposals *ps, const struct dg_cat_axis *axis, const struct dg_cat_order *order,
                       const struct dg_cat_choice *c) {
     uint32_t at;
     double age;
     if (dg_slice_is(c->name, "auto") || dg_slice_eq(c->name, dg_facts_get(&ps->j->d->attempt.facts, axis->name)))
         return false;
-    if (order && in_list(&order->never, c->name, &at)) return false;
+    if ((order && in_list(&order->never, c->name, &at)) || rejected(ps, axis, c)) return false;
     struct dg_slice seen = dg_history_of(ps, axis->name, c->name, &age);
     if (dg_slice_is(seen, "fails") || dg_slice_is(seen, "garbage")) return false;
     if (order && order->names.n && !in_list(&order->names, c->name, &at) && !dg_slice_is(seen, "works")) return false;

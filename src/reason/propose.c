@@ -24,14 +24,32 @@ static bool same_strs(const struct dg_strs *a, const struct dg_strs *b) {
 
 static bool same_deed(const struct dg_proposal *a, const struct dg_proposal *b) {
     if (a->axis.len && dg_slice_eq(a->axis, b->axis) && dg_slice_eq(a->value, b->value)) return true;
+    if (a->packages.n && !a->flags.n && dg_slice_eq(a->kind, b->kind) && same_strs(&a->packages, &b->packages))
+        return true;
     return dg_slice_eq(a->action, b->action) || (a->flags.n && same_strs(&a->flags, &b->flags));
+}
+
+/* Is the flag ("--x y", or a switch "--x") what this launch ran with? */
+static bool is_set(const struct dg_diagnosis *d, struct dg_slice flag) {
+    while (flag.len && *flag.ptr == '-') flag = dg_slice_from(flag, 1);
+    ptrdiff_t gap = dg_slice_find_ch(flag, ' ');
+    struct dg_slice now = dg_facts_get(&d->attempt.facts, gap < 0 ? flag : dg_slice_upto(flag, (size_t)gap));
+    if (gap < 0) return dg_slice_is(now, "True") || dg_slice_is(now, "true");
+    return now.len && dg_slice_eq(now, dg_slice_trim(dg_slice_from(flag, (size_t)gap)));
+}
+
+/* What is so already has not helped. */
+static bool is_so(const struct dg_diagnosis *d, const struct dg_proposal *p) {
+    for (uint32_t i = 0; i < p->flags.n; i++)
+        if (!is_set(d, p->flags.v[i])) return false;
+    return p->flags.n > 0;
 }
 
 void dg_proposal_add(struct dg_proposals *ps, struct dg_proposal p) {
     struct dg_diagnosis *d = ps->j->d;
     double age;
     struct dg_slice seen = p.axis.len ? dg_history_of(ps, p.axis, p.value, &age) : (struct dg_slice){NULL, 0};
-    if (dg_slice_is(seen, "fails") || dg_slice_is(seen, "garbage")) return;
+    if (dg_slice_is(seen, "fails") || dg_slice_is(seen, "garbage") || is_so(d, &p)) return;
     for (uint32_t i = 0; i < d->n_proposals; i++)
         if (same_deed(&d->proposals[i], &p)) return;
     if (d->n_proposals < DG_MAX_PROPOSALS) DG_LIST_ADD(ps->j, d->proposals, d->n_proposals, p);
@@ -68,9 +86,13 @@ static void way_back(struct dg_proposals *ps, struct dg_slice axis_name) {
     }
 }
 
-static bool drastic(const struct dg_proposal *p) { return dg_slice_is(p->kind, "cleanup"); }
+/* What deletes, kills or resets, and what the whole machine pays for. */
+static bool drastic(const struct dg_proposal *p) {
+    bool machine = dg_slice_is(p->scope, "host") || dg_slice_is(p->scope, "fleet");
+    return dg_slice_is(p->kind, "cleanup") || (machine && p->cost.len);
+}
 
-/* What deletes, kills or resets is never the first thing said. */
+/* Never the first thing said: where there is nothing else, the look at the machine comes before it. */
 static void cleanup_not_first(struct dg_diagnosis *d) {
     for (uint32_t i = 1; i < d->n_proposals && drastic(&d->proposals[0]); i++) {
         if (drastic(&d->proposals[i])) continue;
@@ -78,6 +100,7 @@ static void cleanup_not_first(struct dg_diagnosis *d) {
         memmove(d->proposals + 1, d->proposals, i * sizeof(*d->proposals));
         d->proposals[0] = first;
     }
+    if (d->n_proposals && drastic(&d->proposals[0])) d->free_first = DG_S("look first:  diagnose device --check");
 }
 
 static void from_rule(struct dg_proposals *ps, const struct dg_rule *r) {
@@ -89,6 +112,7 @@ static void from_rule(struct dg_proposals *ps, const struct dg_rule *r) {
         else if (dg_action_fill(ps, &r->actions[i], &p))
             dg_proposal_add(ps, p);
     }
+    for (uint32_t i = 0; i < r->n_rejects; i++) dg_axis_expand(ps, &(struct dg_action){.propose = r->rejects[i].axis});
     cleanup_not_first(ps->j->d);
 }
 
@@ -160,6 +184,7 @@ int dg_propose(const struct dg_reason_opts *opts, struct dg_arena *arena, struct
     d->proposals = NULL;
     d->avoid = NULL;
     d->n_proposals = d->n_avoid = 0;
+    d->free_first = (struct dg_slice){NULL, 0};
     const struct dg_cause *c = d->n_causes ? &d->causes[0] : NULL;
     if (c && c->rule) {
         ps.finding = c->finding;
