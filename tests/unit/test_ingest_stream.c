@@ -539,6 +539,22 @@ static void standard_input_may_be_a_file(void **state) {
     close(kept);
 }
 
+/* Whether it is allowed depends on where this runs: then there is text, else the sentence says what to type. */
+static void reads_the_ring_buffer_or_says_how(void **state) {
+    (void)state;
+    _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(1 << 20);
+    struct dg_err err = {0};
+    int r = dg_kmsg_read(&b, &err);
+    if (r) {
+        assert_int_equal(r, -DG_E_IO);
+        assert_int_equal(err.code, DG_E_IO);
+        assert_non_null(strstr(err.msg, "sudo dmesg | diagnose --kernel-log -"));
+        assert_int_equal(b.len, 0);
+    } else {
+        assert_false(b.failed);
+    }
+}
+
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
@@ -563,6 +579,7 @@ int main(void) {
         cmocka_unit_test(gives_up_when_told_twice),
         cmocka_unit_test(tells_progress),
         cmocka_unit_test(standard_input_may_be_a_file),
+        cmocka_unit_test(reads_the_ring_buffer_or_says_how),
     };
     return cmocka_run_group_tests(tests, NULL, remove_files);
 }
