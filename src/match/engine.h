@@ -33,6 +33,7 @@ enum limits {
     FATALS_MAX = 32,        /* first and last fatal records that are kept of an epoch, each */
     TAIL_MAX = 40,          /* last messages of a source */
     SPANS_MAX = 16,         /* wrappers that are open at once */
+    DEPTH_MAX = 2,          /* opened text within opened text */
     RECORDS_MAX = 256       /* records that are open at once */
 };
 
@@ -50,7 +51,7 @@ struct needle {
 };
 struct window {
     struct dg_slice text;
-    uint32_t first, n; /* its needles: members[first], … */
+    uint32_t first, n; /* members[first], …: the needles it stands for */
 };
 
 struct regex { /* a compiled pattern */
@@ -71,7 +72,13 @@ struct dg_matcher {
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
     struct window *windows;
     uint32_t n_windows;
-    uint32_t *members;
+    struct member { /* by window, then by literal */
+        const char *lit;
+        uint32_t needle;
+        uint16_t len, win_at;
+        char last;  /* byte of lit: told at a glance that most are not meant */
+        bool again; /* the same literal at the same place as the member before */
+    } * members;
     hs_database_t *db;                /* NULL: plain search */
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
     char warning[160];
@@ -131,9 +138,8 @@ struct line {
     bool bol, eol;
     bool parts; /* holds carriage returns */
     bool whole_ready;
-    struct msg whole;
     const struct dg_rule *inside; /* virtual: the wrapper whose text this is */
-    int depth;                    /* 0: of the file; 1, 2: of opened text */
+    int depth;                    /* 0: of the file; up to DEPTH_MAX: of opened text */
     bool harmless;                /* a rule says that this is no failure */
 };
 
@@ -215,6 +221,8 @@ struct engine {
 
     struct scanner scanner; /* for opened text */
     struct rule_state *rules;
+    struct msg whole[DEPTH_MAX + 1],
+        part; /* of the line at hand at each depth; the carriage-return part looked at last */
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
@@ -275,10 +283,10 @@ struct engine {
 };
 
 /* ---- regex.c */
-/* Does the pattern, whose literal stands at lit_at, match the line? Fills the message it matched in and its captures
- * (texts point into the line). */
-bool pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, size_t lit_at, struct msg *msg,
-                   struct caps *caps);
+/* Does the pattern, whose literal stands at lit_at, match the line? The message that it matches, with the captures
+ * (texts point into the line), or NULL. The message of a carriage-return part is good until the next call. */
+const struct msg *pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, size_t lit_at,
+                                struct caps *caps);
 const struct msg *line_whole(struct engine *e, struct line *line);
 void regex_free(struct regex *r);
 

@@ -124,11 +124,15 @@ static int on_window(unsigned id, unsigned long long from, unsigned long long to
     if (id >= m->n_windows) return 0; /* the dummy */
     const struct window *w = &m->windows[id];
     size_t end = p->from + (size_t)to, start = end - w->text.len;
-    for (uint32_t i = 0; i < w->n; i++) {
-        const struct needle *n = &m->needles[m->members[w->first + i]];
-        if (start - p->from < n->win_at || p->len - start + n->win_at < n->lit.len) continue;
-        if (memcmp(p->data + start - n->win_at, n->lit.ptr, n->lit.len)) continue;
-        if (!enter_line(p, end) || !add_hit(p, m->members[w->first + i], start - n->win_at)) return cut(p), 1;
+    bool there = false;
+    for (const struct member *i = m->members + w->first, *stop = i + w->n; i < stop; i++) {
+        if (!i->again) {
+            size_t before = start - p->from, after = p->len - start;
+            const char *lit = p->data + start - i->win_at;
+            there = before >= i->win_at && after + i->win_at >= i->len && lit[i->len - 1] == i->last &&
+                    !memcmp(lit, i->lit, i->len);
+        }
+        if (there && (!enter_line(p, end) || !add_hit(p, i->needle, start - i->win_at))) return cut(p), 1;
     }
     return 0;
 }

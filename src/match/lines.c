@@ -2,7 +2,7 @@
 #include "match/engine.h"
 #include "base/timex.h"
 
-enum { DEPTH_MAX = 2, OPENED_MAX = 256 << 10 };
+enum { OPENED_MAX = 256 << 10 };
 
 /* ---- copies */
 
@@ -101,12 +101,12 @@ static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, 
     struct rule_state *s = &e->rules[n->pattern->rule];
     if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
-    struct msg msg;
     struct caps caps;
-    if (!pattern_match(e, n->pattern, line, lit_at, &msg, &caps)) return;
+    const struct msg *msg = pattern_match(e, n->pattern, line, lit_at, &caps);
+    if (!msg) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
-    rule_hit(e, n->pattern, line, &msg, &caps);
+    rule_hit(e, n->pattern, line, msg, &caps);
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
     for (uint32_t i = 0; i < caps.n; i++)
         if (dg_slice_eq(caps.v[i].name, rule->opens_capture)) open_text(e, rule, line, caps.v[i].text);
@@ -234,13 +234,12 @@ static void look_at(struct engine *e, const struct hit_line *l, bool first) {
         const struct needle *n = &e->m->needles[sight->needle];
         struct rule_state *s = &e->rules[n->pattern->rule];
         uint64_t *done = first ? &s->quiet_first : &s->quiet_last, now = first ? e->epoch_serial : q->serial;
-        struct msg msg;
         struct caps caps;
-        if (*done == now || s->off || !(n->rule->kinds & DG_KIND_BIT(e->kind)) ||
-            !pattern_match(e, n->pattern, &line, sight->at - l->start, &msg, &caps))
-            continue;
+        if (*done == now || s->off || !(n->rule->kinds & DG_KIND_BIT(e->kind))) continue;
+        const struct msg *msg = pattern_match(e, n->pattern, &line, sight->at - l->start, &caps);
+        if (!msg) continue;
         *done = now;
-        rule_hit(e, n->pattern, &line, &msg, &caps);
+        rule_hit(e, n->pattern, &line, msg, &caps);
     }
 }
 

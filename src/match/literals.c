@@ -68,32 +68,38 @@ bool literals_collect(struct dg_matcher *m) {
     return true;
 }
 
-struct choice {
-    struct dg_slice text;
-    uint32_t needle;
-};
+static struct dg_slice window_of(const struct needle *n) { return dg_slice(n->lit.ptr + n->win_at, n->win_len); }
 
-static int by_text(const void *a, const void *b) {
-    const struct choice *x = a, *y = b;
-    int d = dg_slice_cmp(x->text, y->text);
-    return d ? d : x->needle < y->needle ? -1 : x->needle > y->needle;
+/* By window, then by literal, so that equal literals are compared once. */
+static int by_window(const void *a, const void *b, void *ctx) {
+    const struct needle *needles = ctx;
+    const struct member *m = a, *n = b;
+    const struct needle *x = &needles[m->needle], *y = &needles[n->needle];
+    int d = dg_slice_cmp(window_of(x), window_of(y));
+    if (!d) d = dg_slice_cmp(x->lit, y->lit);
+    return d ? d : m->needle < n->needle ? -1 : m->needle > n->needle;
 }
 
 bool literals_group(struct dg_matcher *m) {
-    _cleanup_(dg_freep) struct choice *choices = dg_calloc(m->n_needles, sizeof(*choices));
     m->windows = dg_calloc(m->n_needles, sizeof(*m->windows));
     m->members = dg_calloc(m->n_needles, sizeof(*m->members));
-    if (!choices || !m->windows || !m->members) return false;
+    if (!m->windows || !m->members) return false;
     for (uint32_t i = 0; i < m->n_needles; i++) {
         const struct needle *n = &m->needles[i];
-        choices[i] = (struct choice){dg_slice(n->lit.ptr + n->win_at, n->win_len), i};
+        m->members[i] =
+            (struct member){n->lit.ptr, i, (uint16_t)n->lit.len, n->win_at, n->lit.ptr[n->lit.len - 1], false};
     }
-    qsort(choices, m->n_needles, sizeof(*choices), by_text);
+    qsort_r(m->members, m->n_needles, sizeof(*m->members), by_window, m->needles);
+    struct dg_slice before = {NULL, 0};
     for (uint32_t i = 0; i < m->n_needles; i++) {
-        if (!i || !dg_slice_eq(choices[i].text, choices[i - 1].text))
-            m->windows[m->n_windows++] = (struct window){.text = choices[i].text, .first = i};
+        const struct needle *n = &m->needles[m->members[i].needle];
+        struct dg_slice window = window_of(n);
+        if (!i || !dg_slice_eq(window, m->windows[m->n_windows - 1].text))
+            m->windows[m->n_windows++] = (struct window){.text = window, .first = i};
+        else
+            m->members[i].again = dg_slice_eq(n->lit, before) && n->win_at == m->members[i - 1].win_at;
         m->windows[m->n_windows - 1].n++;
-        m->members[i] = choices[i].needle;
+        before = n->lit;
     }
     return true;
 }

@@ -148,13 +148,14 @@ static void split(struct engine *e, struct dg_slice text, struct msg *m) {
 }
 
 const struct msg *line_whole(struct engine *e, struct line *line) {
+    struct msg *m = &e->whole[line->depth];
     if (!line->whole_ready) {
         line->whole_ready = true;
-        line->whole.bol = line->bol;
-        line->whole.eol = line->eol;
-        split(e, line->text, &line->whole);
+        m->bol = line->bol;
+        m->eol = line->eol;
+        split(e, line->text, m);
     }
-    return &line->whole;
+    return m;
 }
 
 /* The carriage-return part around byte `at`, with the line's own prefix where the part has none. */
@@ -176,8 +177,8 @@ static void part_at(struct engine *e, struct line *line, size_t at, struct msg *
 }
 
 /* The last part of the line that matches: what a progress bar said before was overwritten. */
-static bool match_parts(struct engine *e, const struct dg_pattern *p, struct line *line, struct msg *msg,
-                        struct caps *caps) {
+static const struct msg *match_parts(struct engine *e, const struct dg_pattern *p, struct line *line,
+                                     struct caps *caps) {
     size_t at[PARTS_TRIED], n = 0;
     for (size_t from = 0; from < line->text.len;) {
         ptrdiff_t next = dg_slice_find(dg_slice_from(line->text, from), p->lit);
@@ -189,15 +190,15 @@ static bool match_parts(struct engine *e, const struct dg_pattern *p, struct lin
     }
     for (size_t i = n; i > 0 && n - i < PARTS_TRIED; i--) {
         size_t end;
-        part_at(e, line, at[(i - 1) % PARTS_TRIED], msg, &end);
-        if (match_message(e, p, msg, line->text.ptr + at[(i - 1) % PARTS_TRIED], caps)) return true;
+        part_at(e, line, at[(i - 1) % PARTS_TRIED], &e->part, &end);
+        if (match_message(e, p, &e->part, line->text.ptr + at[(i - 1) % PARTS_TRIED], caps)) return &e->part;
     }
-    return false;
+    return NULL;
 }
 
-bool pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, size_t lit_at, struct msg *msg,
-                   struct caps *caps) {
-    if (line->parts) return match_parts(e, p, line, msg, caps);
-    *msg = *line_whole(e, line);
-    return match_message(e, p, msg, line->text.ptr + lit_at, caps);
+const struct msg *pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, size_t lit_at,
+                                struct caps *caps) {
+    if (line->parts) return match_parts(e, p, line, caps);
+    const struct msg *m = line_whole(e, line);
+    return match_message(e, p, m, line->text.ptr + lit_at, caps) ? m : NULL;
 }
