@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "ingest/prefix.h"
 #include "ingest/stamp.h"
+#include "ingest/text.h"
 #include <stdio.h>
 
 /* Add a line, or the several that `text` holds, and look what it says about the clocks. */
@@ -99,10 +100,20 @@ static void syslog(struct dg_decoder *d, uint64_t line, struct dg_slice raw) {
     add(d, line, front, dg_buf_slice(&text));
 }
 
+/* `raw` without escapes: `raw` itself, or a copy in `plain`. */
+static struct dg_slice without_colour(struct dg_slice raw, struct dg_buf *plain) {
+    if (dg_slice_find_ch(raw, '\x1b') < 0 || dg_buf_add_slice(plain, raw)) return raw;
+    struct dg_escapes e = {0};
+    return dg_slice(plain->ptr, dg_text_strip(&e, plain->ptr, plain->len));
+}
+
 size_t dg_decode_kernel(struct dg_decoder *d, struct dg_slice in, uint64_t line, bool ended) {
     struct dg_slice raw;
     size_t used;
     if (!dg_first_line(in, ended, &raw, &used)) return 0;
+    _cleanup_(dg_buf_release) struct dg_buf plain = DG_BUF_INIT(DG_RECORD_MAX);
+    raw = without_colour(raw, &plain);
+    d->failed |= plain.failed;
     if (dg_slice_find(raw, DG_S("#012")) >= 0)
         syslog(d, line, raw);
     else if (!kmsg(d, line, raw) && !distance(d, line, raw))

@@ -83,8 +83,8 @@ static inline const char *one_blank(const struct scan *s, const char *p) { retur
 
 /* The bytes of a name and those of `also`; NULL when there are none, or more than DG_NAME_MAX. */
 static inline const char *name(const struct scan *s, const char *p, const char *also) {
-    const char *q = p;
-    while (q < s->end && (dg_name_bytes[(unsigned char)*q] || (*also && *q && strchr(also, *q)))) q++;
+    const char *q = p, *stop = s->end - p > DG_NAME_MAX ? p + DG_NAME_MAX + 1 : s->end;
+    while (q < stop && (dg_name_bytes[(unsigned char)*q] || (*also && *q && strchr(also, *q)))) q++;
     return q > p && q - p <= DG_NAME_MAX ? q : NULL;
 }
 

@@ -1,31 +1,36 @@
 #include "ingest/form.h"
 #include "ingest/prefix.h"
 
-/* " host ident[pid]: ", " host kernel: ", " ident[pid]: ", at the blank behind a time. */
-const char *dg_scan_syslog_tag(struct scan *s, const char *p, bool strict) {
-    const char *host = byte(s, p, ' ');
-    if (!host || host == s->end || !(dg_is_letter(*host) || dg_is_digit(*host) || *host == '(')) return NULL;
-    const char *host_end = name(s, host, "");
-    const char *ident = host;
-    if (host_end && host_end < s->end && *host_end == ' ')
-        ident = host_end + 1;
-    else
-        host_end = host;
-    const char *q = ident, *stop = s->end - ident > DG_NAME_MAX ? ident + DG_NAME_MAX : s->end;
+struct tag {
+    struct dg_slice label;
+    int pid; /* -1: none */
+    bool kernel;
+};
+
+/* "ident[pid]: ", "ident: "; behind the kernel's the blank may be missing. */
+static const char *take_tag(const struct scan *s, const char *p, struct tag *ret) {
+    const char *q = p, *stop = s->end - p > DG_NAME_MAX ? p + DG_NAME_MAX : s->end;
     while (q < stop && *q != ' ' && *q != ':' && *q != '[') q++;
-    struct dg_slice label = between(ident, q);
-    int pid = -1;
-    const char *after = byte(s, q, '[') ? byte(s, number(s, q + 1, 1, 9, &pid), ']') : q;
-    after = byte(s, after, ':');
-    bool kernel = dg_slice_is(label, "kernel");
-    if (!after || !label.len || (after < s->end && *after != ' ' && !(kernel && *after == '['))) return NULL;
-    if (host_end == host ? strict || (pid < 0 && !kernel) : strict && pid < 0 && !kernel) return NULL;
-    s->out->host = between(host, host_end);
-    s->out->label = label;
-    s->out->pid = pid;
+    *ret = (struct tag){between(p, q), -1, dg_slice_is(between(p, q), "kernel")};
+    if (byte(s, q, '[')) q = byte(s, number(s, q + 1, 1, 9, &ret->pid), ']');
+    q = byte(s, q, ':');
+    bool ends = q == s->end || byte(s, q, ' ') || (ret->kernel && byte(s, q, '['));
+    return q && ret->label.len && ends ? one_blank(s, q) : NULL;
+}
+
+const char *dg_scan_syslog_tag(struct scan *s, const char *p, bool strict) {
+    const char *host = byte(s, p, ' '), *host_end = host ? name(s, host, "") : NULL;
+    if (!byte(s, host_end, ' ')) host_end = NULL;
+    struct tag tag;
+    const char *q = host ? take_tag(s, host_end ? host_end + 1 : host, &tag) : NULL;
+    bool sure = q && (tag.kernel || tag.pid >= 0);
+    if (!q || (strict && !host_end) || (!sure && (strict || !host_end))) return NULL;
+    s->out->host = between(host, host_end ? host_end : host);
+    s->out->label = tag.label;
+    s->out->pid = tag.pid;
     s->out->syslog = true;
-    s->forms |= DG_FORM_SYSLOG | (kernel ? DG_FORM_KERNEL : 0);
-    return one_blank(s, after);
+    s->forms |= DG_FORM_SYSLOG | (tag.kernel ? DG_FORM_KERNEL : 0);
+    return q;
 }
 
 /* "Mar 07 11:00:00 host ident[pid]: ". */

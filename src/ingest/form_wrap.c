@@ -65,34 +65,41 @@ const char *dg_form_torch_rank(struct scan *s, const char *p) {
     return NULL;
 }
 
+struct process {
+    struct dg_slice label, ip;
+    int pid, rank; /* -1: none */
+};
+
+/* "RayWorkerWrapper pid=123, ip=10.0.0.1". */
+static struct process process_fields(const char *p, const char *end) {
+    struct process r = {.pid = -1, .rank = -1};
+    for (const char *at = p, *to; at < end; at = to) {
+        while (at < end && (*at == ' ' || *at == ',')) at++;
+        for (to = at; to < end && *to != ' ' && *to != ',';) to++;
+        struct dg_slice field = between(at, to);
+        if (dg_slice_starts(field, DG_S("pid=")))
+            dg_stamp_number(at + 4, to, 1, 9, &r.pid);
+        else if (dg_slice_starts(field, DG_S("rank=")))
+            dg_stamp_number(at + 5, to, 1, 6, &r.rank);
+        else if (dg_slice_starts(field, DG_S("ip=")))
+            r.ip = dg_slice_from(field, 3);
+        else if (at == p)
+            r.label = field;
+    }
+    return r;
+}
+
 /* "(RayWorkerWrapper pid=123, ip=10.0.0.1) ", "(EngineCore_DP0 pid=339) ", "(VllmWorker rank=0 pid=625) ", "(raylet) ".
  */
 const char *dg_form_process(struct scan *s, const char *p) {
-    const char *close = find(s, p, DG_BRACKET_MAX, ')');
-    const char *q = close ? close + 1 : NULL;
+    const char *close = find(s, p, DG_BRACKET_MAX, ')'), *q = close ? close + 1 : NULL;
     if (!q || (q < s->end && *q != ' ' && *q != '[')) return NULL;
-    struct dg_slice inside = between(p + 1, close), label = {0};
-    int pid = -1, rank = -1;
-    struct dg_slice ip = {0};
-    for (const char *at = inside.ptr; at < close;) {
-        const char *to = at;
-        while (to < close && *to != ' ' && *to != ',') to++;
-        struct dg_slice field = between(at, to);
-        if (dg_slice_starts(field, DG_S("pid=")))
-            dg_stamp_number(at + 4, to, 1, 9, &pid);
-        else if (dg_slice_starts(field, DG_S("rank=")))
-            dg_stamp_number(at + 5, to, 1, 6, &rank);
-        else if (dg_slice_starts(field, DG_S("ip=")))
-            ip = dg_slice_from(field, 3);
-        else if (at == inside.ptr)
-            label = field;
-        for (at = to; at < close && (*at == ' ' || *at == ',');) at++;
-    }
-    if (pid < 0 && !dg_slice_is(label, "raylet") && !dg_slice_is(label, "autoscaler")) return NULL;
-    dg_scan_process(s, label, pid);
-    dg_scan_rank(s, label);
-    if (rank >= 0) s->out->rank = rank;
-    if (ip.len) s->out->host = ip;
+    struct process r = process_fields(p + 1, close);
+    if (r.pid < 0 && !dg_slice_is(r.label, "raylet") && !dg_slice_is(r.label, "autoscaler")) return NULL;
+    dg_scan_process(s, r.label, r.pid);
+    dg_scan_rank(s, r.label);
+    if (r.rank >= 0) s->out->rank = r.rank;
+    if (r.ip.len) s->out->host = r.ip;
     s->forms |= DG_FORM_ENGINE;
     return one_blank(s, q);
 }

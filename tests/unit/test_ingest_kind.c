@@ -191,6 +191,9 @@ static void aligns_the_boot_clock(void **state) {
     assert_true(isnan(s->boot_epoch) && isnan(s->first_time) && isnan(s->last_time));
     assert_int_equal(s->time_basis, DG_TIME_BASIS_BOOT);
     dg_ingest_free(in);
+    s = read_one("\x1b[32m[    5.000000] \x1b[0m\x1b[33maudit\x1b[0m: type=1 audit(1762674005.000:1): x\n", &in);
+    assert_near(s->boot_epoch, 1762674000);
+    dg_ingest_free(in);
     s = read_one("6,1,5000000,-;audit: type=1 audit(1762674005.000:1): x\n", &in);
     assert_near(s->boot_epoch, 1762674000);
     dg_ingest_free(in);
