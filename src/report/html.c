@@ -5,6 +5,16 @@
 
 enum { ROOM = 1 << 20 };
 
+/* Empty or release a text that was built for `out`; what it lacks, `out` lacks. */
+static void again(struct dg_buf *out, struct dg_buf *b) {
+    out->failed |= b->failed;
+    dg_buf_clear(b);
+}
+static void drop(struct dg_buf *out, struct dg_buf *b) {
+    again(out, b);
+    dg_buf_release(b);
+}
+
 static const char STYLE[] =
     "body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 "
     "1em;color:#1a1a1a;background:#fff}"
@@ -26,7 +36,7 @@ static void add(struct dg_buf *out, struct dg_slice text) {
         default: dg_buf_addc(out, safe.ptr[i]);
         }
     }
-    dg_buf_release(&safe);
+    drop(out, &safe);
 }
 
 static void add_in(struct dg_buf *out, const char *before, struct dg_slice text, const char *after) {
@@ -42,14 +52,14 @@ static void add_proposal(struct dg_buf *out, const json_t *p) {
     add_in(out, "<li>", dg_cstr(dg_view_str(p, "action")), "\n");
     dg_view_settings(p, &b);
     add_in(out, "<pre>", dg_buf_slice(&b), "</pre>");
-    dg_buf_clear(&b);
+    again(out, &b);
     dg_view_tag(p, &b);
     add_in(out, "<br>", dg_cstr(dg_view_str(p, "reason")), "");
     add_in(out, "<br><small>", dg_buf_slice(&b), "</small>");
     DG_VIEW_EACH(i, caution, dg_view_get(p, "cautions"))
     add_in(out, "<br>Caution: ", dg_cstr(dg_view_text(caution)), "");
     dg_buf_adds(out, "</li>\n");
-    dg_buf_release(&b);
+    drop(out, &b);
 }
 
 static void add_pairs(struct dg_buf *out, const json_t *list, const char *before, const char *key) {
@@ -83,7 +93,7 @@ static void add_evidence(struct dg_buf *out, const json_t *report) {
         add_in(out, "  ", dg_cstr(dg_view_str(e, "text")), "");
         add_in(out, "  (", dg_cstr(dg_view_str(e, "note")), ")");
         dg_buf_addc(out, '\n');
-        dg_buf_release(&b);
+        drop(out, &b);
     }
     dg_buf_adds(out, "</pre>\n");
 }
@@ -99,7 +109,7 @@ static void add_reasoning(struct dg_buf *out, const json_t *report) {
     for (struct dg_slice rest = dg_buf_slice(&b); rest.len && dg_slice_split(&rest, '\n', &line);)
         add_in(out, "<li>Unchecked: ", line, "</li>\n");
     dg_buf_adds(out, "</ul>\n");
-    dg_buf_release(&b);
+    drop(out, &b);
 }
 
 int dg_report_html(const json_t *report, struct dg_buf *out) {
@@ -110,7 +120,7 @@ int dg_report_html(const json_t *report, struct dg_buf *out) {
     dg_buf_adds(out, "<body><h1 class=\"");
     add(out, dg_cstr(dg_view_str(report, "status")));
     add_in(out, "\">", dg_buf_slice(&b), "</h1>\n");
-    dg_buf_clear(&b);
+    again(out, &b);
     dg_view_context(report, &b);
     add_in(out, "<p>", dg_buf_slice(&b), "</p>\n");
     add_next(out, report);
@@ -120,6 +130,6 @@ int dg_report_html(const json_t *report, struct dg_buf *out) {
     add_in(out, "<p><small>diagnose ", dg_cstr(dg_view_str(dg_view_get(report, "tool"), "version")), "");
     add_in(out, ", fingerprint ", dg_cstr(dg_view_str(report, "fingerprint")), "");
     dg_buf_adds(out, "</small></p></body></html>\n");
-    dg_buf_release(&b);
+    drop(out, &b);
     return out->failed ? -DG_E_NOMEM : 0;
 }

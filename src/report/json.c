@@ -43,6 +43,7 @@ static void kv_time(struct writer *w, const char *key, double t) {
     struct dg_buf b = DG_BUF_INIT(64);
     dg_time_add_rfc3339(&b, t);
     kv_text(w, key, dg_buf_slice(&b));
+    w->j.out->failed |= b.failed;
     dg_buf_release(&b);
 }
 

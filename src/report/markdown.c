@@ -5,6 +5,16 @@
 
 enum { ROOM = 1 << 20 };
 
+/* Empty or release a text that was built for `out`; what it lacks, `out` lacks. */
+static void again(struct dg_buf *out, struct dg_buf *b) {
+    out->failed |= b->failed;
+    dg_buf_clear(b);
+}
+static void drop(struct dg_buf *out, struct dg_buf *b) {
+    again(out, b);
+    dg_buf_release(b);
+}
+
 /* Prose: characters that Markdown or HTML in it would act on are escaped. */
 static void add_prose(struct dg_buf *out, struct dg_slice text) {
     struct dg_buf safe = DG_BUF_INIT(ROOM);
@@ -13,7 +23,7 @@ static void add_prose(struct dg_buf *out, struct dg_slice text) {
         if (strchr("\\`*_[]<>|#&", safe.ptr[i])) dg_buf_addc(out, '\\');
         dg_buf_addc(out, safe.ptr[i] == '\t' ? ' ' : safe.ptr[i]);
     }
-    dg_buf_release(&safe);
+    drop(out, &safe);
 }
 
 static size_t longest_run(struct dg_slice s, char c) {
@@ -34,7 +44,7 @@ static void add_code(struct dg_buf *out, struct dg_slice text) {
     const char *space = fence > 1 ? " " : "";
     dg_buf_addf(out, "%s%s%s", space, dg_buf_slice(&safe).ptr, space);
     for (size_t i = 0; i < fence; i++) dg_buf_addc(out, '`');
-    dg_buf_release(&safe);
+    drop(out, &safe);
 }
 
 static void add_block(struct dg_buf *out, const char *language, struct dg_slice shown) {
@@ -67,12 +77,12 @@ static void add_proposal(struct dg_buf *out, const json_t *p, size_t rank) {
         add_code(out, line);
         dg_buf_addc(out, '\n');
     }
-    dg_buf_clear(&b);
+    again(out, &b);
     dg_view_tag(p, &b);
     add_field(out, "why", dg_view_str(p, "reason"));
     add_field(out, "evidence", dg_buf_slice(&b).ptr);
     DG_VIEW_EACH(i, caution, dg_view_get(p, "cautions")) add_field(out, "caution", dg_view_text(caution));
-    dg_buf_release(&b);
+    drop(out, &b);
 }
 
 static void add_next(struct dg_buf *out, const json_t *report) {
@@ -108,12 +118,12 @@ static void add_evidence(struct dg_buf *out, const json_t *cause) {
         dg_buf_addf(&raw, "%s%s%s%s", dg_view_str(e, "text"), *note ? "  (" : "", note, *note ? ")" : "");
         dg_utf8_add_shown(&shown, dg_buf_slice(&raw), false);
         dg_buf_addc(&shown, '\n');
-        dg_buf_clear(&raw);
+        again(out, &raw);
     }
     dg_buf_adds(out, "\n#### Evidence\n\n");
     add_block(out, "", dg_buf_slice(&shown));
-    dg_buf_release(&raw);
-    dg_buf_release(&shown);
+    drop(out, &raw);
+    drop(out, &shown);
 }
 
 static void add_pairs(struct dg_buf *out, const json_t *list, const char *before, const char *key) {
@@ -145,7 +155,7 @@ static void add_reasoning(struct dg_buf *out, const json_t *report) {
         add_prose(out, line);
         dg_buf_addc(out, '\n');
     }
-    dg_buf_release(&list);
+    drop(out, &list);
 }
 
 static void add_inputs(struct dg_buf *out, const json_t *report) {
@@ -166,7 +176,7 @@ static void add_inputs(struct dg_buf *out, const json_t *report) {
         dg_buf_adds(out, "- ");
         add_code(out, dg_buf_slice(&b));
         dg_buf_addc(out, '\n');
-        dg_buf_release(&b);
+        drop(out, &b);
     }
     dg_buf_adds(out, "- diagnose ");
     add_prose(out, dg_cstr(dg_view_str(dg_view_get(report, "tool"), "version")));
@@ -181,14 +191,14 @@ int dg_report_markdown(const json_t *report, struct dg_buf *out) {
     dg_buf_adds(out, "### ");
     add_prose(out, dg_buf_slice(&b));
     dg_buf_addc(out, '\n');
-    dg_buf_clear(&b);
+    again(out, &b);
     dg_view_context(report, &b);
     if (b.len) {
         dg_buf_addc(out, '\n');
         add_prose(out, dg_buf_slice(&b));
         dg_buf_addc(out, '\n');
     }
-    dg_buf_release(&b);
+    drop(out, &b);
     add_next(out, report);
     add_evidence(out, dg_view_cause(report, 0));
     add_reasoning(out, report);
@@ -197,7 +207,7 @@ int dg_report_markdown(const json_t *report, struct dg_buf *out) {
         dg_utf8_add_shown(&shown, dg_cstr(dg_view_str(report, "stub")), true);
         dg_buf_adds(out, "\n#### A rule to start from\n\n");
         add_block(out, "yaml", dg_buf_slice(&shown));
-        dg_buf_release(&shown);
+        drop(out, &shown);
     }
     add_inputs(out, report);
     return out->failed ? -DG_E_NOMEM : 0;

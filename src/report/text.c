@@ -23,7 +23,17 @@ struct page {
     const struct dg_report_opts *o;
     struct section sections[SECTIONS];
     struct dg_buf line; /* the text at hand, escaped */
+    bool failed;        /* a text could not be built whole */
 };
+
+static void again(struct page *p, struct dg_buf *b) {
+    p->failed |= b->failed;
+    dg_buf_clear(b);
+}
+static void drop(struct page *p, struct dg_buf *b) {
+    again(p, b);
+    dg_buf_release(b);
+}
 
 static size_t lines_of(const struct section *s) { return s->n ? s->lines[s->n - 1] + (s->heading != NULL) : 0; }
 
@@ -44,7 +54,7 @@ static void end_item(struct section *s) {
 
 /* A text from a log or a stored report, made safe; a line break or tab in it is a space. */
 static struct dg_slice shown(struct page *p, struct dg_slice text) {
-    dg_buf_clear(&p->line);
+    again(p, &p->line);
     dg_utf8_add_shown(&p->line, text, true);
     for (size_t i = 0; i < p->line.len; i++)
         if (p->line.ptr[i] == '\n' || p->line.ptr[i] == '\t') p->line.ptr[i] = ' ';
@@ -108,10 +118,10 @@ static void make_head(struct page *p, const json_t *report) {
     struct dg_buf b = DG_BUF_INIT(ROOM);
     dg_view_verdict(report, &b);
     add_item(p, s, "", dg_buf_slice(&b), 2, 2);
-    dg_buf_clear(&b);
+    again(p, &b);
     dg_view_context(report, &b);
     if (b.len) add_item(p, s, "  ", dg_buf_slice(&b), 2, 2);
-    dg_buf_release(&b);
+    drop(p, &b);
 }
 
 /* The lines of a view's list; `rest` starts as the whole. */
@@ -131,7 +141,7 @@ static void flow_end(struct page *p, struct section *s, struct flow *f) {
         add_wrapped(p, &s->text, margin, shown(p, dg_buf_slice(&f->line)), f->lines ? 8 : 6, limit(p, 2));
     }
     f->lines++;
-    dg_buf_clear(&f->line);
+    again(p, &f->line);
 }
 
 static void flow_add(struct page *p, struct section *s, struct flow *f, struct dg_slice part) {
@@ -156,7 +166,7 @@ static void add_proposal(struct page *p, struct section *s, const json_t *propos
         struct dg_buf bracket = DG_BUF_INIT(ROOM);
         dg_buf_addf(&bracket, "[%s]", tag.ptr);
         flow_add(p, s, &f, dg_buf_slice(&bracket));
-        dg_buf_release(&bracket);
+        drop(p, &bracket);
     }
     flow_end(p, s, &f);
     DG_VIEW_EACH(i, caution, dg_view_get(proposal, "cautions"))
@@ -165,9 +175,9 @@ static void add_proposal(struct page *p, struct section *s, const json_t *propos
     if (p->o->verbose && *dg_view_str(proposal, "reason"))
         add_wrapped(p, &s->text, "      why: ", shown(p, dg_cstr(dg_view_str(proposal, "reason"))), 8, SIZE_MAX);
     end_item(s);
-    dg_buf_release(&list);
-    dg_buf_release(&tag);
-    dg_buf_release(&f.line);
+    drop(p, &list);
+    drop(p, &tag);
+    drop(p, &f.line);
 }
 
 static void add_avoid(struct page *p, struct section *s, const json_t *avoid) {
@@ -175,7 +185,7 @@ static void add_avoid(struct page *p, struct section *s, const json_t *avoid) {
     struct dg_buf b = DG_BUF_INIT(ROOM);
     dg_buf_addf(&b, "%s%s%s", dg_view_str(avoid, "action"), *reason ? ": " : "", reason);
     add_item(p, s, "  x ", dg_buf_slice(&b), 6, 2);
-    dg_buf_release(&b);
+    drop(p, &b);
 }
 
 /* The first thing not to do has its place after two proposals: one that takes the blame wrongly costs a day. */
@@ -194,7 +204,7 @@ static void make_next(struct page *p, const json_t *report) {
 }
 
 /* "server.log:72"; of a long path only the file's name, unless everything is wanted. */
-static void add_place(const struct page *p, const json_t *e, struct dg_buf *out) {
+static void add_place(struct page *p, const json_t *e, struct dg_buf *out) {
     struct dg_buf place = DG_BUF_INIT(ROOM);
     dg_view_place(e, &place);
     struct dg_slice s = dg_buf_slice(&place);
@@ -202,7 +212,7 @@ static void add_place(const struct page *p, const json_t *e, struct dg_buf *out)
     bool cut = slash > 0 && !p->o->verbose && dg_utf8_width(s) > LABEL_MAX;
     dg_buf_adds(out, cut ? "…" : "");
     dg_buf_add_slice(out, dg_slice_from(s, cut ? (size_t)slash : 0));
-    dg_buf_release(&place);
+    drop(p, &place);
 }
 
 static void add_evidence(struct page *p, struct section *s, const json_t *e, size_t label_width) {
@@ -223,8 +233,8 @@ static void add_evidence(struct page *p, struct section *s, const json_t *e, siz
     add_cut(&s->text, shown(p, dg_buf_slice(&body)), limit(p, room));
     dg_buf_addc(&s->text, '\n');
     end_item(s);
-    dg_buf_release(&label);
-    dg_buf_release(&body);
+    drop(p, &label);
+    drop(p, &body);
 }
 
 static void make_evidence(struct page *p, const json_t *report) {
@@ -237,7 +247,7 @@ static void make_evidence(struct page *p, const json_t *report) {
         add_place(p, e, &label);
         size_t w = dg_utf8_width(shown(p, dg_buf_slice(&label)));
         if (w > width && w <= LABEL_MAX) width = w;
-        dg_buf_release(&label);
+        drop(p, &label);
     }
     DG_VIEW_EACH(i, e, list) add_evidence(p, s, e, width);
 }
@@ -267,18 +277,18 @@ static void make_not(struct page *p, const json_t *report) {
     struct dg_buf line = DG_BUF_INIT(ROOM), one = DG_BUF_INIT(ROOM);
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (reason_repeats(list, i)) continue;
-        dg_buf_clear(&one);
+        again(p, &one);
         add_not(&one, list, i);
         bool fits = dg_utf8_width(dg_buf_slice(&line)) + 2 + dg_utf8_width(dg_buf_slice(&one)) <= p->o->width;
         if (line.len && !fits) {
             add_item(p, s, "", dg_buf_slice(&line), 2, 2);
-            dg_buf_clear(&line);
+            again(p, &line);
         }
         dg_buf_addf(&line, "%s%s", line.len ? ". " : "", dg_buf_slice(&one).ptr);
     }
     if (line.len) add_item(p, s, "", dg_buf_slice(&line), 2, 2);
-    dg_buf_release(&line);
-    dg_buf_release(&one);
+    drop(p, &line);
+    drop(p, &one);
 }
 
 static void make_joins(struct page *p, const json_t *report) {
@@ -293,7 +303,7 @@ static void make_unchecked(struct page *p, const json_t *report) {
     dg_view_unchecked(report, &list);
     for (struct dg_slice rest = dg_buf_slice(&list); next_line(&rest, &part);)
         add_item(p, &p->sections[UNCHECKED], "Unchecked: ", part, 2, 2);
-    dg_buf_release(&list);
+    drop(p, &list);
 }
 
 static void make_causes(struct page *p, const json_t *report) {
@@ -306,7 +316,7 @@ static void make_causes(struct page *p, const json_t *report) {
         dg_buf_addf(&b, "%s/%s (%s): %s", dg_view_str(cause, "class"), dg_view_str(cause, "subclass"),
                     dg_view_str(cause, "confidence"), *text ? text : dg_view_str(cause, "title"));
         add_item(p, s, "  ", dg_buf_slice(&b), 4, 2);
-        dg_buf_release(&b);
+        drop(p, &b);
     }
 }
 
@@ -377,11 +387,7 @@ int dg_report_text(const json_t *report, const struct dg_report_opts *o, struct 
         dg_utf8_add_shown(out, dg_cstr(dg_view_str(report, "stub")), true);
     }
     put_footer(report, out);
-    bool failed = out->failed || p.line.failed;
-    for (size_t i = 0; i < SECTIONS; i++) {
-        failed |= p.sections[i].text.failed;
-        dg_buf_release(&p.sections[i].text);
-    }
-    dg_buf_release(&p.line);
-    return failed ? -DG_E_NOMEM : 0;
+    for (size_t i = 0; i < SECTIONS; i++) drop(&p, &p.sections[i].text);
+    drop(&p, &p.line);
+    return out->failed || p.failed ? -DG_E_NOMEM : 0;
 }

@@ -1,9 +1,5 @@
 /* Secrets and private names: what is hidden, what must stay readable, and that masking twice is masking once. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 #include "report/report.h"
 
 /* Assembled at run time: the text of this file must not look like a leaked key itself. */

@@ -1,9 +1,5 @@
 /* The forms of a report: the screen is never overrun, nothing hostile gets through, absent members harm nobody. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 #include "report/report.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -232,10 +228,42 @@ static void test_json(void **state) {
     dg_buf_release(&out);
 }
 
+/* Each allocation fails in turn: the failure is told, and no part of a report passes for the whole. */
+struct fault {
+    const json_t *report;
+    int form;
+};
+
+static int render(void *arg) {
+    struct fault *f = arg;
+    struct dg_report_opts o = {.width = 80, .verbose = f->form == 1};
+    struct dg_buf out = DG_BUF_INIT(1 << 20);
+    struct dg_source input = {.name = (char *)(uintptr_t) "a.log", .first_time = 1, .last_time = 2};
+    struct dg_diagnosis d = {.inputs = &input, .n_inputs = 1, .stub = DG_S("a: b")};
+    int r = f->form == 4   ? dg_report_json(&d, "1", &out)
+            : f->form == 3 ? dg_report_html(f->report, &out)
+            : f->form == 2 ? dg_report_markdown(f->report, &out)
+                           : dg_report_text(f->report, &o, &out);
+    dg_buf_release(&out);
+    return r;
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    json_t *report = parse(SAMPLE);
+    json_object_set_new(report, "stub", json_string("pack: mine"));
+    for (int form = 0; form < 5; form++) {
+        struct fault f = {report, form};
+        assert_true(unit_fail_each(render, &f) > 3);
+    }
+    json_decref(report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape),          cmocka_unit_test(test_fits_screen), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_absent_members), cmocka_unit_test(test_color),       cmocka_unit_test(test_json),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

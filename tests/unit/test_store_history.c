@@ -1,10 +1,6 @@
 /* History: what is recorded comes back, caps hold, every kind of bad file is a sentence, and neither kill -9 nor a
  * crowd of writers harms it. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 #include "base/file.h"
 #include "base/timex.h"
 #include "store/db.h"
