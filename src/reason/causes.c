@@ -58,7 +58,7 @@ static enum dg_fate fate_of(struct dg_judge *j, const struct dg_finding *f) {
     if (!dg_fors_admit(&f->rule->fors, a->engine, a->engine_version)) return DG_FATE_ENGINE;
     if (dg_service_followed(j, f) || announced_recovery(j, f)) return DG_FATE_RECOVERED;
     if (harmless(j, f)) return DG_FATE_NOISE;
-    return DG_FATE_OPEN;
+    return dg_outlived(j, f) ? DG_FATE_OUTLIVED : DG_FATE_OPEN;
 }
 
 /* An Xid that repeats what a kernel did wrong says nothing against the server's own words. */
@@ -71,8 +71,9 @@ static bool only_repeats(const struct dg_judge *j, const struct dg_finding *k, c
  * nothing else tells why, an error shortly before the first word of the death is a candidate again. */
 static void reopen_before_death(struct dg_judge *j) {
     const struct dg_finding *death = dg_death_echo(j);
-    DG_EACH_FINDING(j, i)
-    if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, &j->scan->findings[i])) return;
+    DG_EACH_FINDING(j, i) {
+        if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, &j->scan->findings[i])) return;
+    }
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         if (!death) return;
@@ -81,6 +82,36 @@ static void reopen_before_death(struct dg_judge *j) {
         double gap = dg_place_time(j, &death->first) - dg_place_time(j, &f->last);
         bool near = dg_time_known(gap) ? gap <= 60 : death->first.line <= f->last.line + 100;
         if (near && f->last.seq < death->first.seq) j->fate[i] = DG_FATE_OPEN;
+    }
+}
+
+/* Does the rule name the other one itself, not only its class? */
+static bool explains_by_name(const struct dg_rule *rule, const struct dg_rule *other) {
+    for (uint32_t i = 0; i < rule->explains.n; i++) {
+        const struct dg_strs one = {&rule->explains.v[i], 1};
+        if (!dg_slice_starts(*one.v, DG_S("class:")) && dg_rule_named(&one, other)) return true;
+    }
+    return false;
+}
+
+static bool explains_an_open_one(const struct dg_judge *j, const struct dg_rule *rule) {
+    DG_EACH_FINDING(j, i) {
+        if (j->fate[i] == DG_FATE_OPEN && explains_by_name(rule, j->scan->findings[i].rule)) return true;
+    }
+    return false;
+}
+
+/* What the launch outlived is a candidate again when it is known to bring about what came later ("PyTorch has no code
+ * for this GPU", and minutes later a kernel that cannot be loaded), or when the launch died and there is no other
+ * explanation. */
+static void reopen_outlived(struct dg_judge *j) {
+    bool other = dg_unexplained(j) || !dg_death_echo(j);
+    DG_EACH_FINDING(j, i) {
+        other = other || (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, &j->scan->findings[i]));
+    }
+    DG_EACH_FINDING(j, k) {
+        if (j->fate[k] == DG_FATE_OUTLIVED && (!other || explains_an_open_one(j, j->scan->findings[k].rule)))
+            j->fate[k] = DG_FATE_OPEN;
     }
 }
 
@@ -171,10 +202,12 @@ void dg_causes_rank(struct dg_judge *j) {
         j->beaten_by[i] = UINT32_MAX;
     }
     reopen_before_death(j);
+    reopen_outlived(j);
     dg_kernel_join(j);
-    DG_EACH_FINDING(j, i)
-    if (j->fate[i] == DG_FATE_OPEN && n < DG_MAX_CANDIDATES)
-        order[n++] = (struct ranked){i, position(j, &s->findings[i])};
+    DG_EACH_FINDING(j, i) {
+        if (j->fate[i] == DG_FATE_OPEN && n < DG_MAX_CANDIDATES)
+            order[n++] = (struct ranked){i, position(j, &s->findings[i])};
+    }
     qsort(order, n, sizeof(*order), by_position);
     for (uint32_t i = 0; i < n; i++) candidates[i] = order[i].finding;
     echoes(j, candidates, n);

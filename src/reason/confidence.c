@@ -41,7 +41,13 @@ static bool death_shown(const struct dg_judge *j) {
         if (r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN || f->rule->ends == DG_ENDS_DEATH)
             return true;
     }
-    return j->ep.n_t || !j->ep.any;
+    if (j->ep.any || j->ep.n_t) return j->ep.n_t > 0;
+    for (uint32_t i = 0; i < j->scan->n_sources;
+         i++) { /* no launch: what a compiler or anybody prints may be a warning */
+        enum dg_kind k = j->scan->sources[i].kind;
+        if (k == DG_KIND_BUILD || k == DG_KIND_UNKNOWN || k == DG_KIND_ENVIRONMENT) return false;
+    }
+    return true;
 }
 
 static bool needs_version(const struct dg_fors *f) {
@@ -62,12 +68,20 @@ static bool leaves_open(const struct dg_judge *j, const struct dg_rule *rule) {
     return false;
 }
 
+static bool beats_another(const struct dg_judge *j, const struct dg_finding *f) {
+    DG_EACH_FINDING(j, i) {
+        if (j->fate[i] == DG_FATE_ECHO && j->beaten_by[i] == f - j->scan->findings) return true;
+    }
+    return false;
+}
+
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check) {
     bool kernel = j->ep.any && dg_kernel_side(j, f);
     bool timed = dg_time_known(f->first.time) && dg_time_known(j->ep.last_time);
     bool vague = f->rule->symptom || leaves_open(j, f->rule), stopped = dg_slice_is(f->rule->class, "stopped");
     if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || check == DG_CHECK_CONTRADICTS) return DG_POSSIBLE;
     if ((!kernel && !death_shown(j)) || dg_unexplained_before(j, f)) return DG_POSSIBLE;
+    if (!kernel && dg_outlived(j, f) && !beats_another(j, f)) return DG_POSSIBLE;
     bool agrees =
         check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, vague && !stopped) || exit_agrees(j, f);
     if (vague) return agrees ? DG_LIKELY : DG_POSSIBLE;

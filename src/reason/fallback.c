@@ -2,10 +2,13 @@
 #include "reason/judge.h"
 #include <ctype.h>
 
-static bool says_the_same(const struct dg_place *p, const struct dg_fatal *f) {
+bool dg_record_holds(const struct dg_fatal *f, const struct dg_place *p) {
     if (p->source != f->place.source) return false;
-    bool inside = f->record_line ? p->line >= f->record_line && p->line <= f->record_end : p->line == f->place.line;
-    return inside || p->line == f->place.line || dg_slice_eq(p->text, f->place.text);
+    return p->line == f->place.line || (f->record_line && p->line >= f->record_line && p->line <= f->record_end);
+}
+
+static bool says_the_same(const struct dg_place *p, const struct dg_fatal *f) {
+    return dg_record_holds(f, p) || (p->source == f->place.source && dg_slice_eq(p->text, f->place.text));
 }
 
 /* Is the record explained by a rule that says it is an echo, harmless or recovered? */
@@ -46,6 +49,8 @@ static const struct dg_fatal *best_fatal(const struct dg_judge *j) {
     }
     return second;
 }
+
+bool dg_unexplained(const struct dg_judge *j) { return best_fatal(j) != NULL; }
 
 bool dg_unexplained_before(const struct dg_judge *j, const struct dg_finding *cause) {
     const struct dg_fatal *f = best_fatal(j);

@@ -22,6 +22,7 @@ enum dg_fate {
     DG_FATE_ENGINE,    /* the rule is for another engine or version */
     DG_FATE_UNRELATED, /* kernel side: another process or another time */
     DG_FATE_UNALIGNED, /* kernel side: its clock cannot be brought to the server's */
+    DG_FATE_OUTLIVED,  /* the launch went on after it: a candidate when nothing else is */
     DG_FATE_ECHO       /* a better candidate refines or explains it */
 };
 
@@ -109,6 +110,8 @@ void dg_causes_rank(struct dg_judge *j);
 bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_same_process(const struct dg_place *a, const struct dg_place *b);
 bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
+/* progress.c */
+bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f);
 /* kernel.c */
 void dg_kernel_join(struct dg_judge *j);
 double dg_place_time(const struct dg_judge *j, const struct dg_place *p);
@@ -122,7 +125,9 @@ void dg_evidence_collect(struct dg_judge *j, struct dg_cause *c);
 struct dg_evidence dg_evidence_at(const struct dg_place *p, struct dg_slice role);
 /* fallback.c */
 const struct dg_finding *dg_death_echo(
-    const struct dg_judge *j);                       /* the first finding that tells of the death, or NULL */
+    const struct dg_judge *j); /* the first finding that tells of the death, or NULL */
+bool dg_record_holds(const struct dg_fatal *f, const struct dg_place *p);
+bool dg_unexplained(const struct dg_judge *j);       /* a fatal record that no rule explains */
 enum dg_status dg_launch_status(struct dg_judge *j); /* of the launches in ep, after dg_causes_rank() */
 bool dg_unexplained_before(const struct dg_judge *j,
                            const struct dg_finding *cause); /* an unknown exception stands before it */

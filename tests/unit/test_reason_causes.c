@@ -197,6 +197,43 @@ static void test_an_unknown_exception_before_it_casts_doubt(void **state) {
     fx_free(x);
 }
 
+static void phase(struct fx *x, uint64_t line, const char *name) { fx_fact(x, line, "phase", name); }
+
+static void test_what_the_launch_outlived_did_not_kill_it(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    phase(x, 1, "arguments");
+    fx_find(x, cause(x, "a/warning", "model-files", "missing"), 0, 50, "no generation_config.json");
+    phase(x, 100, "weights");
+    fx_find(x, cause(x, "a/real", "oom-device", "kv-cache"), 0, 300, "no memory for the KV cache");
+    fx_fatal(x, 300, DG_FATAL_TRACEBACK, "ValueError", "no memory for the KV cache");
+    fx_judge(x);
+    fx_top(x, "a/real");
+    assert_int_equal(x->d->n_causes, 1);
+    fx_list(x, &x->rules[1].explains, "a/real"); /* known to bring it about */
+    fx_judge(x);
+    fx_top(x, "a/warning");
+    assert_int_equal(x->d->causes[0].confidence, DG_LIKELY);
+    fx_free(x);
+}
+
+static void test_a_warning_in_a_log_that_stops_is_no_cause(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/warning", "model-files", "missing"), 0, 50, "no generation_config.json");
+    phase(x, 100, "weights");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    fx_find(x, fx_rule(x, "w/died", DG_ROLE_CONSEQUENCE, "", ""), 0, 300, "scheduler died"); /* it may have been that */
+    fx_judge(x);
+    fx_top(x, "a/warning");
+    assert_int_equal(x->d->causes[0].confidence, DG_POSSIBLE);
+    fx_fatal(x, 200, DG_FATAL_TRACEBACK, "FooError", "FooError: nobody knows");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_UNRECOGNISED);
+    fx_free(x);
+}
+
 static void test_a_clean_stop_is_healthy(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -274,6 +311,8 @@ int main(void) {
         cmocka_unit_test(test_a_death_after_service_is_not_healthy),
         cmocka_unit_test(test_a_health_check_after_the_death_excuses_nothing),
         cmocka_unit_test(test_an_unknown_exception_before_it_casts_doubt),
+        cmocka_unit_test(test_what_the_launch_outlived_did_not_kill_it),
+        cmocka_unit_test(test_a_warning_in_a_log_that_stops_is_no_cause),
         cmocka_unit_test(test_a_clean_stop_is_healthy),
         cmocka_unit_test(test_what_could_not_be_read_is_never_healthy),
         cmocka_unit_test(test_evidence_names_the_other_ranks),

@@ -1,0 +1,41 @@
+/* Did the launch go on after an error? What it outlived did not kill it. */
+#include "reason/judge.h"
+
+/* Phases in the order in which a start passes them; compiling may happen at any time and shows nothing. 0: none of
+ * them. */
+static int phase_rank(struct dg_slice phase) {
+    static const char *const order[] = {"arguments", "model-config",  "weights", "weight-shuffle",
+                                        "kv-pool",   "graph-capture", "warm-up", "serving"};
+    for (size_t i = 0; i < DG_COUNT(order); i++)
+        if (dg_slice_is(phase, order[i])) return (int)i + 1;
+    return 0;
+}
+
+static int phase_of(const struct dg_rule *rule) {
+    for (uint32_t i = 0; i < rule->n_set; i++)
+        if (dg_slice_is(rule->set[i].name, "phase")) return phase_rank(rule->set[i].value);
+    return 0;
+}
+
+static bool in_fatal_record(const struct dg_judge *j, const struct dg_finding *f) {
+    DG_EACH_FATAL(j, i) {
+        if (dg_record_holds(&j->scan->fatals[i], &f->first)) return true;
+    }
+    return false;
+}
+
+bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f) {
+    int before = 0;
+    bool fatal = in_fatal_record(j, f);
+    if (f->launch == UINT32_MAX || dg_slice_is(f->rule->class, "numerics")) return false;
+    DG_EACH_FINDING(j, i) {
+        const struct dg_finding *g = &j->scan->findings[i];
+        int rank = g->launch == f->launch ? phase_of(g->rule) : 0;
+        if (rank > before && g->first.seq < f->last.seq) before = rank;
+        /* a rank that died does not stop the others at once: after a traceback only its own process' progress counts */
+        bool counts = !fatal || (g->first.pid >= 0 && g->first.pid == f->last.pid) ||
+                      (g->first.rank >= 0 && g->first.rank == f->last.rank);
+        if (rank > before && g->first.seq > f->last.seq && counts) return true;
+    }
+    return false;
+}
