@@ -2,9 +2,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/devices.h"
+#include "cli/silence.h"
 #include "report/report.h"
 #include <ctype.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -94,8 +94,10 @@ static int note_head(struct dg_job *job, const struct dg_block *b) {
 static int next_block(void *ctx, struct dg_block **ret, struct dg_err *err) {
     struct dg_job *job = ctx;
     int r = dg_ingest_next(job->ingest, ret, err);
+    if (r == 1) dg_silence_note(job->silence, dg_slice((*ret)->data, (*ret)->len));
     return r == 1 && note_head(job, *ret) ? dg_err_nomem(err) : r;
 }
+static bool silent_second(void *ctx) { return dg_silence_over(((struct dg_job *)ctx)->silence); }
 static void release_block(void *ctx, struct dg_block *b) { dg_ingest_release(((struct dg_job *)ctx)->ingest, b); }
 static const struct dg_source *sources(void *ctx, uint32_t *ret_n) {
     return dg_ingest_sources(((struct dg_job *)ctx)->ingest, ret_n);
@@ -149,6 +151,7 @@ int dg_job_scan(struct dg_job *job, struct dg_err *err) {
     const struct dg_args *a = &job->app->args;
     progress = (struct progress){.on = isatty(STDERR_FILENO), .started = dg_time_mono()};
     struct dg_ingest_opts in = {.tee_fd = dg_args_has(a, DG_OPT_TEE) ? STDOUT_FILENO : -1,
+                                .idle = silent_second,
                                 .progress = tell_progress,
                                 .ctx = job,
                                 .interrupted = &interrupted};
@@ -182,7 +185,9 @@ int dg_job_init(struct dg_job *job, struct dg_app *app, struct dg_err *err) {
     if (r) return r;
     job->arena = dg_arena_new(ARENA_LIMIT);
     job->head = dg_calloc(1, sizeof(*job->head));
-    if (!job->arena || !job->head) return dg_err_nomem(err);
+    job->silence = dg_calloc(1, sizeof(*job->silence));
+    if (!job->arena || !job->head || !job->silence) return dg_err_nomem(err);
+    job->silence->matcher = app->matcher;
     const char *spec;
     bool stated = dg_args_has(&app->args, DG_OPT_DEVICE), refused = dg_args_has(&app->args, DG_OPT_NO_DEVICE);
     if (!stated && !refused) r = dg_devices_look(app, false, &job->look, err); /* it looks while we read */
@@ -203,6 +208,7 @@ void dg_job_release(struct dg_job *job) {
     dg_devices_release(&job->devices);
     dg_arena_free(job->arena);
     free(job->head);
+    free(job->silence);
     free(job->heads);
 }
 

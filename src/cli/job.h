@@ -29,10 +29,10 @@ struct dg_job {
     uint64_t *heads; /* per source: hash of its first 64 KiB */
     size_t n_heads, cap_heads;
     struct dg_head *head;       /* the source that is read now */
+    struct dg_silence *silence; /* of a pipe */
     bool any_text;              /* a byte that is not blank was read */
     int exit_code, exit_signal; /* of the server, known from `run`; -1 */
     double started;             /* of the server, known from `run`; 0 */
-    double silent_since;
 };
 
 /* Rules are loaded, nothing is read yet. */

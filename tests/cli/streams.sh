@@ -76,6 +76,15 @@ kill $writer
 want_status 130 "two Ctrl-C"
 want_silent "two Ctrl-C"
 
+# ---- workers that outlive the launcher keep the pipe open: the report comes all the same
+{
+    cat "$log"
+    sleep 40
+} | timeout 30 "$DIAGNOSE" --no-device --no-record >out 2>err || true
+want_out "arch-mismatch/sm-guard"
+want_err "held open by"
+want_err "sleep ("
+
 # ---- the environment that a cron job has: no terminal, a silent standard input that is not read when a file is named
 sleep 30 >fifo &
 writer=$!
