@@ -9,10 +9,22 @@ static const struct {
                {SIGSEGV, "SIGSEGV", NULL},      {SIGABRT, "SIGABRT", NULL},   {SIGBUS, "SIGBUS", NULL},
                {SIGILL, "SIGILL", NULL},        {SIGFPE, "SIGFPE", NULL},     {SIGTRAP, "SIGTRAP", NULL}};
 
+/* A shell or launcher that stood above the server passes its signal on as a status. */
+static int signal_of(const struct dg_judge *j) {
+    int code = j->opts->exit_code;
+    return j->opts->exit_signal > 0 ? j->opts->exit_signal : code > 128 && code <= 192 ? code - 128 : 0;
+}
+
 static size_t index_of(const struct dg_judge *j) {
     size_t i = 0;
-    while (i < DG_COUNT(SIGNALS) && SIGNALS[i].signal != j->opts->exit_signal) i++;
+    while (i < DG_COUNT(SIGNALS) && SIGNALS[i].signal != signal_of(j)) i++;
     return i;
+}
+
+bool dg_ending_bad(const struct dg_judge *j) {
+    size_t i = index_of(j);
+    bool asked = i < DG_COUNT(SIGNALS) && SIGNALS[i].subclass;
+    return !asked && (j->opts->exit_code > 0 || j->opts->exit_signal > 0);
 }
 
 bool dg_ending_status(const struct dg_judge *j, bool served, enum dg_status *ret) {
@@ -25,7 +37,7 @@ bool dg_ending_status(const struct dg_judge *j, bool served, enum dg_status *ret
 
 bool dg_ending_cause(struct dg_judge *j, struct dg_cause *c) {
     size_t i = index_of(j);
-    if (j->opts->exit_signal == SIGKILL) {
+    if (signal_of(j) == SIGKILL) {
         c->title = DG_S("killed, and nothing shows by whom");
         c->summary = DG_S("ended by SIGKILL; neither the cgroup nor the kernel log shows an OOM kill");
         return true;

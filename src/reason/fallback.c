@@ -1,6 +1,7 @@
 /* When no rule names a cause: healthy, unrecognised or inconclusive, and the best evidence there is. */
 #include "reason/judge.h"
 #include <ctype.h>
+#include <stdio.h>
 
 bool dg_record_holds(const struct dg_fatal *f, const struct dg_place *p) {
     if (p->source != f->place.source) return false;
@@ -109,7 +110,7 @@ enum dg_status dg_launch_status(struct dg_judge *j) {
     if (dg_ending_status(j, life.served, &seen)) return seen;
     if (life.served && life.clean) return DG_STATUS_HEALTHY;
     if (best_fatal(j)) return DG_STATUS_UNRECOGNISED;
-    return life.served && !life.dead ? DG_STATUS_HEALTHY : DG_STATUS_INCONCLUSIVE;
+    return life.served && !life.dead && !dg_ending_bad(j) ? DG_STATUS_HEALTHY : DG_STATUS_INCONCLUSIVE;
 }
 
 /* Words of the message that do not vary: the longest run without digits, quotes, slashes and brackets. */
@@ -162,7 +163,9 @@ static void inconclusive(struct dg_judge *j, struct dg_cause *c) {
     } else if (!j->ep.any || !j->d->attempt.engine.len) {
         c->summary = DG_S("nothing of a server was recognised");
     } else {
-        c->summary = dg_judge_say(j, "the log stops%s%.*s and does not say why", j->d->attempt.phase.len ? " at " : "",
+        char how[64] = "the log stops";
+        if (j->opts->exit_code >= 0) snprintf(how, sizeof(how), "it ended with status %d", j->opts->exit_code);
+        c->summary = dg_judge_say(j, "%s%s%.*s and does not say why", how, j->d->attempt.phase.len ? " at " : "",
                                   DG_FMT(j->d->attempt.phase));
     }
     tail_evidence(j, c, j->ep.any ? j->scan->launches[j->ep.main].source : 0);
