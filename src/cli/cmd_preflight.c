@@ -203,8 +203,9 @@ static int put(struct dg_app *app, struct flight *f) {
         struct dg_slice reason = !f->engine                ? DG_S("the catalog has no such engine: nothing was checked")
                                  : !dg_cc_known(f->key.cc) ? DG_S("no GPU is known: say --device cc=12.0")
                                                            : DG_S("nothing is known against it");
-        json_t *row = json_pack("{s:s,s:n,s:n,s:[]}", "verdict", "nothing-known", "class", "rule", "ignored");
+        json_t *row = json_pack("{s:s,s:n,s:n}", "verdict", "nothing-known", "class", "rule");
         dg_row_str(row, "reason", reason);
+        json_object_set_new(row, "ignored", json_array());
         json_array_append_new(f->rows, row);
     }
     return dg_rows_put(app, "preflight", f->rows, columns, DG_COUNT(columns), status);
