@@ -42,6 +42,14 @@ run --no-record --device 12.0 "$cases/story-b/server.log" "$cases/story-b/dmesg.
 want_status 1 "the kernel log as one more file"
 want_out "oom-host/kernel-oom-killer (certain)"
 
+# Local times in both logs, wherever that is.
+for zone in Asia/Kolkata America/New_York Pacific/Chatham; do
+    TZ=$zone run --no-record --device 12.0 --format json --kernel-log "$cases/story-b/dmesg.txt" "$cases/story-b/server.log"
+    [ "$(jq -r '.causes[0].subclass' out)" = kernel-oom-killer ] || fail "story-b in $zone: $(jq -r '.causes[0].summary' out)"
+done
+TZ=Asia/Kolkata run --no-record --device 12.0 --format json "$cases/story-b/server.log"
+[ "$(jq -r '.inputs[0].first_time' out)" = 2026-06-13T21:34:10Z ] || fail "a local time: $(jq -r '.inputs[0].first_time' out)"
+
 for c in "$cases"/*/; do
     name=$(basename "$c")
     files=()
