@@ -64,15 +64,15 @@ static const char *engine_title(const char *name) {
 }
 
 static const char *phase_words(const char *phase) {
-    static const char *const words[][2] = {{"arguments", "reading its arguments"},
-                                           {"model-config", "reading the model's config"},
-                                           {"weights", "loading weights"},
-                                           {"weight-shuffle", "shuffling weights"},
-                                           {"kv-pool", "KV cache allocation"},
-                                           {"jit", "JIT compilation"},
-                                           {"graph-capture", "CUDA graph capture"},
-                                           {"warm-up", "warm-up"},
-                                           {"serving", "serving"}};
+    static const char *const words[][2] = {{"arguments", "while reading its arguments"},
+                                           {"model-config", "while reading the model's config"},
+                                           {"weights", "while loading weights"},
+                                           {"weight-shuffle", "while rearranging weights"},
+                                           {"kv-pool", "at KV cache allocation"},
+                                           {"jit", "in JIT compilation"},
+                                           {"graph-capture", "at CUDA graph capture"},
+                                           {"warm-up", "at warm-up"},
+                                           {"serving", "while serving"}};
     for (size_t i = 0; i < DG_COUNT(words); i++)
         if (!strcmp(phase, words[i][0])) return words[i][1];
     return phase;
