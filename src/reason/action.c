@@ -84,6 +84,7 @@ bool dg_action_fill(struct dg_proposals *ps, const struct dg_action *a, struct d
     if (!p.kind.len) p.kind = kind_of(&p);
     if (!p.evidence.len) p.evidence = DG_S("expected");
     name_axis(ps, &p);
+    if (p.axis.len && !dg_axis_admits(ps, &p)) return false;
     *ret = p;
     return true;
 }

@@ -23,10 +23,12 @@ static bool in_list(const struct dg_slices *list, struct dg_slice name, uint32_t
     return false;
 }
 
-static bool wrong_output(const struct dg_proposals *ps, const struct dg_cat_choice *c) {
+/* `listed`: the order for this GPU and quantization names it, with such faults in mind; one of some versions is then a
+ * caution, no verdict, while the version is not known. */
+static bool wrong_output(const struct dg_proposals *ps, const struct dg_cat_choice *c, bool listed) {
     const struct dg_cat_bad *b;
     for (uint32_t i = 0; (b = dg_catalog_bad(ps->engine, c, &ps->key, i)); i++)
-        if (dg_slice_is(b->kind, "garbage")) return true;
+        if (dg_slice_is(b->kind, "garbage") && (!listed || ps->key.version.len || !b->versions.len)) return true;
     return false;
 }
 
@@ -36,8 +38,9 @@ static unsigned merit_of(const struct dg_proposals *ps, const struct dg_cat_axis
     double age;
     uint32_t at;
     unsigned merit = 200 + (dg_slice_is(c->evidence, "verified") ? 0 : dg_slice_is(c->evidence, "documented") ? 1 : 2);
-    if (order && in_list(&order->names, c->name, &at)) merit = 100 + (at < 50 ? at : 50);
-    if (wrong_output(ps, c)) merit += 1000;
+    bool listed = order && in_list(&order->names, c->name, &at);
+    if (listed) merit = 100 + (at < 50 ? at : 50);
+    if (wrong_output(ps, c, listed)) merit += 1000;
     if (dg_slice_is(dg_history_of(ps, axis->name, c->name, &age), "works")) merit = 0;
     return merit;
 }
@@ -88,6 +91,18 @@ static void add_cautions(struct dg_proposals *ps, const struct dg_cat_order *ord
         dg_judge_add_text(j, &p->cautions, dg_judge_say(j, "needs %.*s", DG_FMT(c->needs.v[i])));
     if (c->weight_shuffle)
         dg_judge_add_text(j, &p->cautions, DG_S("rearranges the weights after loading: more GPU memory for a while"));
+}
+
+bool dg_axis_admits(struct dg_proposals *ps, struct dg_proposal *p) {
+    const struct dg_cat_axis *axis = ps->engine ? dg_catalog_axis(ps->engine, p->axis) : NULL;
+    const struct dg_cat_choice *c = axis ? dg_catalog_choice(axis, p->value) : NULL;
+    if (!c) return true; /* the catalog does not know it: the rule does */
+    const struct dg_cat_order *order = dg_catalog_order(ps->engine, axis, &ps->key);
+    uint32_t at;
+    if ((order && in_list(&order->never, c->name, &at)) || rejected(ps, axis, c)) return false;
+    if (!dg_catalog_runs(ps->engine, c, &ps->key)) return false;
+    add_cautions(ps, order, c, p);
+    return true;
 }
 
 /* "--flag value", "--flag" for a switch, VAR=value where the axis is an environment variable. */

@@ -22,6 +22,9 @@ struct dg_slice dg_history_of(const struct dg_proposals *ps, struct dg_slice axi
 bool dg_action_fill(struct dg_proposals *ps, const struct dg_action *a, struct dg_proposal *ret);
 /* expand.c: the catalog's choices on an axis, best first. */
 void dg_axis_expand(struct dg_proposals *ps, const struct dg_action *a);
+/* What a rule proposes on an axis of the catalog: false when the catalog rules it out for this GPU, version and
+ * quantization; else its cautions are added. */
+bool dg_axis_admits(struct dg_proposals *ps, struct dg_proposal *p);
 /* relaunch.c: `command` with the proposal's flags and environment in it, each word quoted; {NULL,0} when it is no plain
  * command. */
 struct dg_slice dg_relaunch(struct dg_judge *j, struct dg_slice command, const struct dg_proposal *p);
