@@ -23,6 +23,8 @@ static bool covered(const struct dg_judge *j, const struct dg_fatal *f) {
 }
 
 static bool still_open(const struct dg_judge *j, const struct dg_fatal *f) {
+    bool bare = f->kind == DG_FATAL_ERROR_LEVEL || f->kind == DG_FATAL_OTHER; /* words that any text may hold */
+    if (bare && !j->d->attempt.engine.len && j->scan->sources[f->place.source].kind == DG_KIND_UNKNOWN) return false;
     if (f->launch == UINT32_MAX) return true;
     const struct dg_launch *l = &j->scan->launches[f->launch];
     if (f->epoch + 1 < l->epochs || (l->pulses && f->place.seq < l->last_pulse.seq)) return false;
@@ -66,7 +68,7 @@ struct life {
 };
 
 static struct life life_of(const struct dg_judge *j) {
-    struct life life = {0};
+    struct life life = {.served = j->opts->was_ready};
     uint64_t last_pulse = 0;
     for (uint32_t i = 0; i < j->scan->n_launches; i++) {
         const struct dg_launch *l = &j->scan->launches[i];

@@ -27,6 +27,7 @@ struct dg_reason_opts {
     const struct dg_history_view *history; /* may be NULL; used by dg_propose */
     struct dg_slice engine, command;       /* stated by --engine, --command; or empty */
     int exit_code, exit_signal;            /* known from `run`; -1 */
+    bool was_ready;                        /* `run` saw a line that says so, be it one that no rule knows */
     uint32_t launch;                       /* --launch N, 1-based; 0: choose */
 };
 
