@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,10 +25,17 @@ int dg_file_read(const char *path, struct dg_buf *out, struct dg_err *err) {
     }
 }
 
+/* Somebody who shares the terminal or pipe may have made it non-blocking. */
+static bool wait_for_room(int fd) {
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return poll(&p, 1, -1) >= 0 || errno == EINTR;
+}
+
 int dg_fd_write(int fd, const void *ptr, size_t len) {
     const char *p = ptr;
     while (len) {
         ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EAGAIN && wait_for_room(fd)) continue;
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return -DG_E_IO;
         p += n;

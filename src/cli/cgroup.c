@@ -1,49 +1,58 @@
 #include "cli/cgroup.h"
+#include "base/mem.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { PATH_ROOM = 4352 };
 
-/* "0::/system.slice/x.scope" is the version 2 line. */
-static bool own_path(char *out, size_t size) {
+/* Where each version counts. `mark` stands before the path in /proc/self/cgroup. */
+static const struct version {
+    const char *mark, *mount, *events;
+} VERSIONS[] = {
+    {"0::", "/sys/fs/cgroup", "memory.events"},
+    {":memory:", "/sys/fs/cgroup/memory", "memory.oom_control"},
+};
+
+/* The file that counts for us. A container may see its own cgroup as the root of the mount, and be told the host's
+ * path. */
+static bool own_file(const struct version *v, char *out, size_t size) {
     char line[4096];
     bool found = false;
     FILE *f = fopen("/proc/self/cgroup", "re");
     if (!f) return false;
     while (!found && fgets(line, sizeof(line), f)) {
-        line[strcspn(line, "\n")] = 0;
-        if (strncmp(line, "0::", 3) != 0) continue;
-        snprintf(out, size, "/sys/fs/cgroup%s", strcmp(line + 3, "/") ? line + 3 : "");
+        line[strcspn(line, "\n")] = '\0';
+        const char *path = *v->mark == ':' ? strchr(line, ':') : line;
+        if (!path || strncmp(path, v->mark, strlen(v->mark)) != 0) continue;
+        snprintf(out, size, "%s%s/%s", v->mount, path + strlen(v->mark), v->events);
         found = true;
     }
     fclose(f);
+    if (found && access(out, R_OK)) snprintf(out, size, "%s/%s", v->mount, v->events);
     return found;
 }
 
-static bool read_line(const char *folder, const char *file, const char *key, uint64_t *ret) {
-    char path[PATH_ROOM + 32], line[256];
-    size_t n = strlen(key);
+static bool read_kills(const char *path, uint64_t *ret) {
+    static const char key[] = "oom_kill ";
+    char line[256];
     bool found = false;
-    snprintf(path, sizeof(path), "%s/%s", folder, file);
     FILE *f = fopen(path, "re");
     if (!f) return false;
     while (!found && fgets(line, sizeof(line), f)) {
-        if (strncmp(line, key, n) != 0 || (n && line[n] != ' ')) continue;
-        *ret = strncmp(line + n, "max", 3) ? strtoull(line + n, NULL, 10) : UINT64_MAX;
-        found = true;
+        found = !strncmp(line, key, sizeof(key) - 1);
+        if (found) *ret = strtoull(line + sizeof(key) - 1, NULL, 10);
     }
     fclose(f);
     return found;
 }
 
 void dg_cgroup_memory(struct dg_cgroup_memory *ret) {
-    char folder[PATH_ROOM];
-    *ret = (struct dg_cgroup_memory){.max = UINT64_MAX};
-    if (!own_path(folder, sizeof(folder))) return;
-    ret->known = read_line(folder, "memory.events", "oom_kill", &ret->oom_kill);
-    read_line(folder, "memory.max", "", &ret->max);
-    read_line(folder, "memory.peak", "", &ret->peak);
+    char path[PATH_ROOM];
+    *ret = (struct dg_cgroup_memory){0};
+    for (size_t i = 0; i < DG_COUNT(VERSIONS) && !ret->known; i++)
+        ret->known = own_file(&VERSIONS[i], path, sizeof(path)) && read_kills(path, &ret->oom_kill);
 }
 
 void dg_cgroup_events(const struct dg_cgroup_memory *before, const struct dg_cgroup_memory *after, struct dg_buf *out) {

@@ -1,4 +1,4 @@
-/* The memory accounting of our own cgroup (version 2): what `run` compares before and after. */
+/* The memory accounting of our own cgroup (version 2, else 1): what `run` compares before and after. */
 #ifndef DG_CLI_CGROUP_H
 #define DG_CLI_CGROUP_H
 
@@ -7,8 +7,6 @@
 struct dg_cgroup_memory {
     bool known;
     uint64_t oom_kill; /* processes killed in it, and below it, so far */
-    uint64_t max;      /* limit in bytes; UINT64_MAX: none */
-    uint64_t peak;     /* most memory used; 0: the kernel does not tell */
 };
 void dg_cgroup_memory(struct dg_cgroup_memory *ret);
 /* The events between the two looks, as memory.events prints them; nothing when nobody was killed. */

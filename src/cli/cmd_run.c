@@ -180,6 +180,7 @@ static int judge(struct watch *w, const struct dg_supervised *s, const struct dg
     job.exit_code = s->exit_code;
     job.exit_signal = s->exit_signal;
     job.started = s->started;
+    job.was_ready = s->was_ready;
     job.command = dg_buf_slice(&command);
     if (!r && add_kernel_side(&job, before, &events, &kernel)) r = dg_err_nomem(err);
     if (!r) r = dg_job_scan(&job, err);
@@ -207,7 +208,7 @@ static int settle(struct watch *w, struct dg_supervise_opts *o, struct dg_err *e
     o->cleanup = dg_args_has(a, DG_OPT_CLEANUP);
     o->argv = a->operands; /* room is one more than what was typed, and zeroed */
     o->log = keep;
-    o->ready = ready;
+    if (limit || dg_args_has(a, DG_OPT_READY)) o->ready = ready; /* else the log will tell, soon enough */
     o->ctx = w;
     int r = compile_ready(w, err);
     if (!r) r = dg_app_rules(w->app, err);

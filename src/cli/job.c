@@ -142,7 +142,7 @@ static int check_inputs(struct dg_job *job) {
         if (s->sources[i].error) dg_msg("cannot read '%s': %s", s->sources[i].name, s->sources[i].error);
         readable += !s->sources[i].error || s->sources[i].bytes;
     }
-    if (job->any_text) return 0;
+    if (job->any_text || job->exit_code >= 0 || job->exit_signal >= 0) return 0; /* silent, but its end was seen */
     if (readable || !s->n_sources) dg_msg("nothing to judge: the input is empty");
     return -DG_E_NOTFOUND;
 }
@@ -242,7 +242,8 @@ int dg_job_judge(struct dg_job *job, struct dg_err *err) {
                                   .engine = dg_cstr(dg_args_value(&app->args, DG_OPT_ENGINE)),
                                   .command = job->command,
                                   .exit_code = job->exit_code,
-                                  .exit_signal = job->exit_signal};
+                                  .exit_signal = job->exit_signal,
+                                  .was_ready = job->was_ready};
     struct dg_history_view view = {0};
     int r = launch_number(&app->args, &opts.launch, err);
     if (!r) r = join_look(job, err);

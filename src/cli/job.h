@@ -33,6 +33,7 @@ struct dg_job {
     bool any_text;              /* a byte that is not blank was read */
     int exit_code, exit_signal; /* of the server, known from `run`; -1 */
     double started;             /* of the server, known from `run`; 0 */
+    bool was_ready;             /* the server, seen by `run` */
 };
 
 /* Rules are loaded, nothing is read yet. */

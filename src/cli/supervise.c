@@ -140,6 +140,10 @@ static void look_for_ready(struct run *r, struct stream *s, const char *data, si
     dg_buf_add(&s->line, data, len); /* over the limit: the line is passed over */
 }
 
+static void to_log(struct run *r, const char *ptr, size_t len) {
+    if (!r->log_failed && r->o->log(r->o->ctx, ptr, len)) r->log_failed = true;
+}
+
 /* One read. A reader that has gone away stops nothing: the log goes on. False at the end. */
 static bool pass(struct run *r, struct stream *s) {
     ssize_t n = read(s->from, r->chunk, CHUNK);
@@ -150,7 +154,7 @@ static bool pass(struct run *r, struct stream *s) {
         return false;
     }
     if (s->to >= 0 && dg_fd_write(s->to, r->chunk, (size_t)n)) s->to = -1;
-    if (!r->log_failed && r->o->log && r->o->log(r->o->ctx, r->chunk, (size_t)n)) r->log_failed = true;
+    to_log(r, r->chunk, (size_t)n);
     look_for_ready(r, s, r->chunk, (size_t)n);
     return true;
 }
@@ -160,8 +164,11 @@ static void relay_input(struct run *r) {
     ssize_t n = read(STDIN_FILENO, text, sizeof(text));
     if (n > 0)
         (void)dg_fd_write(r->master, text, (size_t)n);
-    else if (n == 0 || errno != EINTR)
+    else if (n == 0 || errno != EINTR) {
+        static const char end_of_file = 'D' & 31;
+        (void)dg_fd_write(r->master, &end_of_file, 1);
         r->stdin_open = false;
+    }
 }
 
 /* ---- signals and children
@@ -198,6 +205,17 @@ static void on_signal(struct run *r) {
     }
 }
 
+/* It was not ready in time. The log says so where it happened: what follows is the end that we brought. */
+static void time_out(struct run *r) {
+    char text[96];
+    bool inside = r->out[0].line.len || r->out[1].line.len; /* a line */
+    int n = snprintf(text, sizeof(text), "%s[diagnose run: not ready after %.0f s, SIGTERM sent]\n", inside ? "\n" : "",
+                     r->o->timeout_ready);
+    r->ret->timed_out = true;
+    to_log(r, text, (size_t)n);
+    kill(r->child, SIGTERM);
+}
+
 static double least(double a, double b) { return a < b ? a : b; }
 
 /* Until the main child has ended and its output is drained: 2 s of silence, 10 s at most. */
@@ -210,9 +228,8 @@ static void loop(struct run *r) {
         if (r->ended) wait = least(DRAIN_SILENCE - (now - quiet_since), DRAIN_MOST - (now - ended_at));
         if (!r->ended && r->o->timeout_ready > 0 && !r->ret->was_ready) {
             if (!r->ret->timed_out && now - begun >= r->o->timeout_ready) {
-                r->ret->timed_out = true;
                 term_at = now;
-                kill(r->child, SIGTERM);
+                time_out(r);
             } else if (r->ret->timed_out && now - term_at >= TERM_GRACE) {
                 kill(r->child, SIGKILL);
                 term_at = now;
