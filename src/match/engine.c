@@ -72,7 +72,7 @@ static struct dg_finding finding_out(struct engine *e, const struct found *f) {
     out.last = out.first;
     out.last_captures = out.captures;
     out.n_last_captures = out.n_captures;
-    if (f->f.count > 1) {
+    if (f->last.place.seq != f->first.place.seq) {
         out.last = place_in_arena(e, &f->last);
         out.last_captures = caps_in_arena(e, &f->last);
         out.n_last_captures = f->last.n_caps;

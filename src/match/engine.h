@@ -345,6 +345,7 @@ void record_holds(struct record *r, struct found *f);
 void record_harmless(struct record *r);
 uint64_t record_line(const struct record *r);
 void records_close(struct engine *e);
+void records_end_before(struct engine *e);
 void record_free(struct record *r);
 /* A line that looks fatal by itself. */
 bool fatal_line(struct engine *e, struct line *line, enum sign sign);

@@ -134,7 +134,7 @@ static bool age(struct engine *e, struct found *f) {
     struct kept last = f->old->last;
     f->old->last = f->last;
     f->last = last;
-    f->old->f.count += f->f.count;
+    if (!f->f.rule->pulse) f->old->f.count += f->f.count;
     f->old->f.ranks |= f->f.ranks;
     f->old->f.epoch = f->f.epoch;
     return true;
@@ -252,9 +252,9 @@ static bool same_launch(const struct engine *e, const struct dg_place *place, ui
 void launch_begin(struct engine *e, const struct dg_place *place) {
     if (e->launch == DG_NONE) return;
     quiet_settle(e);
+    records_end_before(e);
     uint64_t hash = XXH3_64bits(place->text.ptr, place->text.len);
     if (!same_launch(e, place, hash)) {
-        records_close(e);
         e->launches.v[e->launch].last_line = place->line > 1 ? place->line - 1 : 1;
         uint32_t before = e->launch;
         launch_close(e);

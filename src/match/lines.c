@@ -202,7 +202,8 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
         struct line line = line_of(e, b, start[i], start[i - 1] - 1, lines - i);
         const struct msg *m = line_whole(e, &line);
         struct dg_place place = place_of(e, &line, m);
-        if (!dg_slice_trim(m->body).len) continue;
+        bool piece = e->n_tail && e->tail[(e->n_tail - 1) % TAIL_MAX].place.seq == place.seq; /* of a long line */
+        if (piece || !dg_slice_trim(m->body).len) continue;
         if (!keep(&e->tail[e->n_tail++ % TAIL_MAX], &place, NULL, 0)) e->nomem = true;
     }
 }

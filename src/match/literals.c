@@ -35,12 +35,13 @@ static bool is_lazy(const struct dg_rule *r) {
 }
 
 /* Hits of one line are handled in this order: a launch begins before anything is counted in it, `not` is looked at
- * before what it forbids, a wrapper's end before what follows, signs of service last. */
+ * before what it forbids, a wrapper's end before what follows and the text that it carries before the line around it,
+ * signs of service last. */
 static int order_of(const struct needle *n) {
     if (!n->pattern) return 5;
     if (n->rule->begins_episode) return 0;
     if (n->pattern->negative) return 1;
-    if (n->pattern->opens_end) return 2;
+    if (n->pattern->opens_end || n->rule->opens >= DG_OPENS_TEXT) return 2;
     return is_lazy(n->rule) ? 4 : 3;
 }
 
@@ -48,7 +49,9 @@ static int by_order(const void *a, const void *b) {
     const struct needle *x = a, *y = b;
     int d = order_of(x) - order_of(y);
     if (d || !x->pattern) return d;
-    return x->pattern->id < y->pattern->id ? -1 : x->pattern->id > y->pattern->id;
+    bool twins = x->rule == y->rule && x->rule->mode == DG_MATCH_SEQUENCE && dg_slice_eq(x->lit, y->lit);
+    d = x->pattern->id < y->pattern->id ? -1 : x->pattern->id > y->pattern->id;
+    return twins ? -d : d; /* the later step first, so that one line is not two steps */
 }
 
 bool literals_collect(struct dg_matcher *m) {

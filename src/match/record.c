@@ -26,7 +26,7 @@ enum state {
 };
 
 struct record {
-    uint64_t serial, line, seq, end; /* raw lines; seq of the first */
+    uint64_t serial, line, seq, end, before; /* raw lines, before: the end but for the latest; seq of the first */
     long pid;
     int rank;
     uint64_t label;
@@ -131,6 +131,12 @@ void records_close(struct engine *e) {
     e->record = NULL;
 }
 
+/* The line at hand begins a launch: it is no part of the record that it was given to, and all are over. */
+void records_end_before(struct engine *e) {
+    if (e->record) e->record->end = e->record->before;
+    records_close(e);
+}
+
 static bool is_bare(const struct dg_prefix *p) { return !p->level && p->rank < 0 && p->pid < 0 && !p->label.len; }
 static uint64_t label_hash(struct dg_slice s) { return s.len ? XXH3_64bits(s.ptr, s.len) : 0; }
 
@@ -164,6 +170,7 @@ static struct record *record_open(struct engine *e, const struct line *line, con
     *r = (struct record){.serial = ++e->record_serial,
                          .line = line->raw,
                          .end = line->raw,
+                         .before = line->raw,
                          .seq = line->seq,
                          .pid = m->pre.pid,
                          .rank = m->pre.rank,
@@ -302,6 +309,7 @@ static struct record *feed_open(struct engine *e, struct record *r, const struct
     if (v == OVER) record_close(e, r);
     if (v != OURS) return NULL;
     r->idle = 0;
+    r->before = r->end;
     r->end = line->raw;
     return r;
 }

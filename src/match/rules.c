@@ -193,12 +193,10 @@ static struct inst *chain_before(struct engine *e, const struct dg_rule *rule, u
                                  const struct dg_place *place) {
     struct rule_state *s = state_of(e, rule);
     struct inst *best = NULL;
-    bool twin = dg_slice_eq(rule->patterns[k].lit, rule->patterns[k - 1].lit); /* then not the same line twice */
     for (uint32_t i = 0; i < s->n_insts; i++) {
         struct inst *in = &s->insts[i];
         const struct kept *c = chain(in, k - 1);
         if (!in->have[k - 1] || !within(rule, &c->place, place)) continue;
-        if (twin && c[k - 1].place.seq >= place->seq) continue;
         if (!best || c->place.seq > chain(best, k - 1)->place.seq) best = in;
     }
     return best;
