@@ -97,8 +97,7 @@ static void add_phase(const json_t *report, const json_t *attempt, struct dg_buf
     const char *phase = dg_view_str(attempt, "phase");
     const json_t *ended = dg_view_get(attempt, "exit");
     if (*phase && !dg_view_is(report, "healthy"))
-        dg_buf_addf(out, "; %s %s", dg_view_is(report, "inconclusive") ? "last seen at" : "died at",
-                    phase_words(phase));
+        dg_buf_addf(out, "; %s %s", dg_view_is(report, "inconclusive") ? "last seen" : "died", phase_words(phase));
     if (json_is_integer(dg_view_get(ended, "signal")))
         dg_buf_addf(out, "; signal %lld", (long long)dg_view_int(ended, "signal"));
     else if (json_is_integer(dg_view_get(ended, "code")))
