@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum { TAR_HEADER = 512, STEP = 64 << 10 };
+enum { TAR_HEADER = 512, STEP = 64 << 10, PADDING_STEPS = 16 };
 
 struct dg_bundle {
     struct archive *archive;
@@ -175,13 +175,21 @@ static int next_file(struct dg_bundle *b, struct archive_entry **ret, struct dg_
     }
 }
 
+/* A checksum may stand behind the end of the bundle: read the padding, so that it is looked at. */
+static void read_padding(struct dg_bundle *b) {
+    struct archive *a = b->archive;
+    const void *ignored;
+    for (int i = 0; i < PADDING_STEPS && !b->drained && !b->failed; i++) feed(a, b, &ignored);
+}
+
 int dg_bundle_next(struct dg_bundle *b, const char **ret_path, struct dg_reader **ret_reader, struct dg_err *err) {
     if (b->ended) return 0;
     struct archive_entry *entry;
     int r = next_file(b, &entry, err);
     if (r != ARCHIVE_OK) {
         b->ended = true;
-        if (r == ARCHIVE_EOF && !b->damaged) return 0;
+        if (r == ARCHIVE_EOF) read_padding(b);
+        if (r == ARCHIVE_EOF && !b->damaged && !b->failed) return 0;
         return r == -DG_E_LIMIT ? r : explain(b, "bundle", err);
     }
     struct member *m = dg_calloc(1, sizeof(*m));

@@ -1,5 +1,6 @@
 #include "ingest_fixture.h"
 #include "ingest/clock.h"
+#include "ingest/stamp.h"
 #include <time.h>
 
 #define DMESG "[    1.000000] Linux version 6.8.0\n[    2.000000] NVRM: loading\n"
@@ -69,6 +70,8 @@ static const struct {
     {DG_KIND_CONTAINER, "low 0\nhigh 0\nmax 123\noom 4\noom_kill 4\n"},
     {DG_KIND_CONTAINER,
      "[\n    {\n        \"State\": {\n            \"OOMKilled\": true,\n            \"ExitCode\": 137,\n"},
+    {DG_KIND_CONTAINER, " Network tgi_default  Created\n Container tgi-1  Creating\n Container tgi-1  Started\n"},
+    {DG_KIND_CONTAINER, "Mar 14 23:28:45 h kubelet[3]: x\nMar 14 23:28:46 h dockerd[4]: y\n"},
     {DG_KIND_SCHEDULER, "JobID           JobName      State ExitCode\n123             vllm    OUT_OF_ME+    0:125\n"},
     {DG_KIND_SCHEDULER,
      "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.\nsrun: error: n1: task 0: Out Of Memory\n"},
@@ -205,6 +208,15 @@ static void aligns_the_boot_clock(void **state) {
     dg_ingest_free(in);
 }
 
+static void shifts_whole_years(void **state) {
+    (void)state;
+    double leap = dg_time_utc(2024, 2, 29, 12, 0, 0), march = dg_time_utc(2026, 3, 7, 0, 0, 0);
+    assert_near(dg_stamp_year_shift(march, march + 5 * 86400), 0);
+    assert_near(march + dg_stamp_year_shift(march, dg_time_utc(2023, 3, 9, 0, 0, 0)), dg_time_utc(2023, 3, 7, 0, 0, 0));
+    assert_near(march + dg_stamp_year_shift(march, dg_time_utc(2031, 1, 1, 0, 0, 0)), dg_time_utc(2031, 3, 7, 0, 0, 0));
+    assert_near(leap + dg_stamp_year_shift(leap, dg_time_utc(2023, 3, 1, 0, 0, 0)), dg_time_utc(2023, 2, 28, 12, 0, 0));
+}
+
 static void picks_anchors(void **state) {
     (void)state;
     static const struct {
@@ -249,8 +261,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_kinds),           cmocka_unit_test(stated_kinds_stay),
         cmocka_unit_test(tells_times_and_host),  cmocka_unit_test(finds_the_year),
-        cmocka_unit_test(picks_anchors),         cmocka_unit_test(settles_on_the_median),
-        cmocka_unit_test(aligns_the_boot_clock),
+        cmocka_unit_test(shifts_whole_years),    cmocka_unit_test(picks_anchors),
+        cmocka_unit_test(settles_on_the_median), cmocka_unit_test(aligns_the_boot_clock),
     };
     return cmocka_run_group_tests(tests, NULL, remove_files);
 }

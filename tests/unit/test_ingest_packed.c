@@ -479,6 +479,98 @@ static void a_bundle_without_text_says_so(void **state) {
     dg_buf_release(&b);
 }
 
+/* A tar of one sparse file: what is between the pieces is zero bytes. */
+static struct dg_buf sparse_bundle(la_int64_t size, struct dg_slice begin, struct dg_slice end) {
+    char *out = malloc(MIB);
+    size_t used = 0;
+    struct archive *a = archive_write_new();
+    archive_write_set_format_pax(a);
+    archive_write_open_memory(a, out, MIB, &used);
+    struct archive_entry *e = archive_entry_new();
+    archive_entry_set_pathname(e, "sparse.log");
+    archive_entry_set_filetype(e, AE_IFREG);
+    archive_entry_set_size(e, size);
+    archive_entry_sparse_add_entry(e, 0, (la_int64_t)begin.len);
+    archive_entry_sparse_add_entry(e, size - (la_int64_t)end.len, (la_int64_t)end.len);
+    assert_int_equal(archive_write_header(a, e), ARCHIVE_OK);
+    char *zeros = calloc(1, MIB);
+    archive_write_data(a, begin.ptr, begin.len);
+    for (la_int64_t left = size - (la_int64_t)(begin.len + end.len), n; left > 0;
+         left -= n) { /* the writer drops what is in holes */
+        n = left < MIB ? left : MIB;
+        assert_int_equal(archive_write_data(a, zeros, (size_t)n), n);
+    }
+    archive_write_data(a, end.ptr, end.len);
+    free(zeros);
+    archive_entry_free(e);
+    assert_int_equal(archive_write_close(a), ARCHIVE_OK);
+    archive_write_free(a);
+    struct dg_buf b = DG_BUF_INIT(SIZE_MAX / 4);
+    dg_buf_add(&b, out, used);
+    free(out);
+    return b;
+}
+
+static void fills_holes_with_zeros(void **state) {
+    (void)state;
+    struct dg_buf log = log_text(5000), b = sparse_bundle(300000, dg_buf_slice(&log), DG_S("the end\n"));
+    struct dg_ingest *in;
+    struct got g = read_bytes(dg_buf_slice(&b), &in);
+    assert_int_equal(g.text.len, 300000);
+    assert_memory_equal(g.text.ptr, log.ptr, log.len);
+    for (size_t i = log.len; i < 300000 - 8; i++) assert_int_equal(g.text.ptr[i], 0);
+    assert_slice(dg_slice_from(dg_buf_slice(&g.text), 300000 - 8), "the end\n");
+    got_release(&g);
+    dg_ingest_free(in);
+    dg_buf_release(&b);
+    dg_buf_release(&log);
+}
+
+/* Three gigabytes of nothing in a tar of some KB. */
+static void stops_a_bomb_in_a_bundle(void **state) {
+    (void)state;
+    struct dg_buf log = log_text(5000), b = sparse_bundle((la_int64_t)3 << 30, dg_buf_slice(&log), DG_S("the end\n"));
+    struct dg_ingest *in = dg_ingest_new(&plain_opts);
+    dg_ingest_add(in, file_with(0, dg_buf_slice(&b)), DG_KIND_UNKNOWN);
+    struct dg_block *k;
+    while (dg_ingest_next(in, &k, NULL) == 1) dg_ingest_release(in, k);
+    assert_int_equal(n_sources(in), 1);
+    assert_non_null(strstr(source_at(in, 0)->error, "the bundle expands more than 1000-fold: the rest was not read"));
+    assert_true(source_at(in, 0)->bytes < (uint64_t)1100 * MIB);
+    dg_ingest_free(in);
+    dg_buf_release(&b);
+    dg_buf_release(&log);
+}
+
+/* Damage inside a member, and damage in what the bundle is packed in. */
+static void damage_in_a_member_is_told(void **state) {
+    (void)state;
+    struct dg_buf log = log_text(MIB);
+    const struct member members[] = {{"a.log", DG_S("[2026-03-07 10:00:00 TP0] a\n")}, {"b.log", dg_buf_slice(&log)}};
+    struct dg_buf zip = bundle("zip", members, 2), tar = bundle("ustar", members, 2), gz = gzip(dg_buf_slice(&tar));
+    memset(zip.ptr + zip.len / 2, 0xa5, 64);
+    memset(gz.ptr + gz.len / 2, 0xa5, 64);
+    struct dg_buf *const bufs[] = {&zip, &gz};
+    for (size_t i = 0; i < DG_COUNT(bufs); i++) {
+        struct dg_ingest *in = dg_ingest_new(&plain_opts);
+        dg_ingest_add(in, file_with(0, dg_buf_slice(bufs[i])), DG_KIND_UNKNOWN);
+        struct got g = read_source(in, 1);
+        assert_null(source_at(in, 0)->error);
+        const char *error = source_at(in, n_sources(in) - 1)->error; /* the bundle's own when only the checksum tells */
+        assert_non_null(error);
+        assert_non_null(strstr(error, i ? "the gzip data is damaged after" : "damaged member: "));
+        assert_false(source_at(in, 1)->truncated);
+        assert_true(g.text.len > log.len / 3);
+        assert_memory_equal(g.text.ptr, log.ptr, log.len / 3);
+        got_release(&g);
+        dg_ingest_free(in);
+    }
+    dg_buf_release(&log);
+    dg_buf_release(&zip);
+    dg_buf_release(&tar);
+    dg_buf_release(&gz);
+}
+
 /* --- out of memory --- */
 
 static int read_all(void *arg) {
@@ -530,6 +622,9 @@ int main(void) {
         cmocka_unit_test(a_damaged_bundle_says_so),
         cmocka_unit_test(counts_entries),
         cmocka_unit_test(a_bundle_without_text_says_so),
+        cmocka_unit_test(fills_holes_with_zeros),
+        cmocka_unit_test(stops_a_bomb_in_a_bundle),
+        cmocka_unit_test(damage_in_a_member_is_told),
         cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, remove_files);

@@ -77,11 +77,11 @@ static void decodes_journal_json(void **state) {
     static const char text[] =
         "{\"__REALTIME_TIMESTAMP\":\"1772881200500000\",\"__MONOTONIC_TIMESTAMP\":\"100500000\",\"_HOSTNAME\":\"node-3\",\"SYSLOG_IDENTIFIER\":\"python3\",\"_PID\":\"42\",\"MESSAGE\":\"a\\nb\"}\n"
         "{\"__REALTIME_TIMESTAMP\":\"1772881201000000\",\"_HOSTNAME\":\"node-3\",\"_TRANSPORT\":\"kernel\",\"_PID\":\"1\",\"MESSAGE\":\"NVRM: Xid\"}\n"
-        "{\"__REALTIME_TIMESTAMP\":\"1772881201000000\",\"_COMM\":\"my tool\",\"MESSAGE\":[104,105,255]}\n{\"MESSAGE\":null}\n";
+        "{\"__REALTIME_TIMESTAMP\":\"1772881201000000\",\"_COMM\":\"my tool\",\"MESSAGE\":[104,105,255]}\n{\"MESSAGE\":null}\n{\"MESSAGE\":[\"two\",\"texts\"]}\n[1]\n";
     check(text,
           "2026-03-07T11:00:00.5+00:00 node-3 python3[42]: a\n2026-03-07T11:00:00.5+00:00 node-3 python3[42]: b\n"
-          "2026-03-07T11:00:01+00:00 node-3 kernel: NVRM: Xid\n2026-03-07T11:00:01+00:00 localhost my_tool: hi\xff\n\n",
-          LINES(1, 1, 2, 3, 4));
+          "2026-03-07T11:00:01+00:00 node-3 kernel: NVRM: Xid\n2026-03-07T11:00:01+00:00 localhost my_tool: hi\xff\n\ntwo\n[1]\n",
+          LINES(1, 1, 2, 3, 4, 5, 6));
     struct dg_prefix p; /* and the front is one that is understood */
     dg_prefix_parse(DG_S("2026-03-07T11:00:00.5+00:00 node-3 python3[42]: a"), DG_KIND_SERVER, &p);
     assert_slice(p.body, "a");

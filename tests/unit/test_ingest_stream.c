@@ -97,12 +97,14 @@ static void unreadable_inputs_say_why(void **state) {
     struct dg_ingest *in = dg_ingest_new(&plain_opts);
     assert_int_equal(dg_ingest_add(in, "does/not/exist.log", DG_KIND_UNKNOWN), 0);
     assert_int_equal(dg_ingest_add(in, "/", DG_KIND_UNKNOWN), 0);
+    assert_int_equal(dg_ingest_add(in, "/proc/self/mem", DG_KIND_UNKNOWN), 0);
     assert_int_equal(dg_ingest_add_text(in, "t", DG_KIND_UNKNOWN, DG_S("x\n")), 0);
-    struct got g = read_source(in, 2);
+    struct got g = read_source(in, 3);
     assert_text(&g, DG_S("x\n"));
     assert_string_equal(source_at(in, 0)->error, "cannot open 'does/not/exist.log': No such file or directory");
     assert_string_equal(source_at(in, 1)->error, "'/': is a directory: name the files in it");
     assert_int_equal(source_at(in, 1)->bytes, 0);
+    assert_string_equal(source_at(in, 2)->error, "cannot read '/proc/self/mem': Input/output error");
     got_release(&g);
     dg_ingest_free(in);
 }
