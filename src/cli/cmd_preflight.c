@@ -96,7 +96,9 @@ static void check_faults(struct flight *f, const struct dg_cat_axis *axis, const
             struct dg_buf why = DG_BUF_INIT(4096);
             dg_buf_addf(&why, "%.*s %.*s: %.*s: %.*s (%.*s)", DG_FMT(axis->name), DG_FMT(c->name), DG_FMT(b->kind),
                         DG_FMT(b->what), DG_FMT(b->source));
-            add_row(f, kinds[k].fails, kinds[k].class, (struct dg_slice){NULL, 0}, &why);
+            bool sure =
+                !b->versions.len || f->key.version.len; /* a fault of some versions is a risk while ours is not known */
+            add_row(f, kinds[k].fails && sure, kinds[k].class, (struct dg_slice){NULL, 0}, &why);
             dg_buf_release(&why);
         }
 }
@@ -174,7 +176,7 @@ static int judge(struct dg_app *app, const char *engine, const struct dg_buf *co
                                   .catalog = app->catalog,
                                   .scan = &scan,
                                   .devices = devices,
-                                  .device_stated = devices->n > 0,
+                                  .device_stated = dg_args_has(&app->args, DG_OPT_DEVICE),
                                   .engine = dg_cstr(engine),
                                   .command = dg_buf_slice(command),
                                   .exit_code = -1,
@@ -211,6 +213,19 @@ static int put(struct dg_app *app, struct flight *f) {
     return dg_rows_put(app, "preflight", f->rows, columns, DG_COUNT(columns), status);
 }
 
+/* Stated, else those of this machine, unless --no-device. */
+static int settle_devices(const struct dg_app *app, struct dg_devices *devices, struct dg_err *err) {
+    const struct dg_args *a = &app->args;
+    struct dg_look *look = NULL;
+    const char *spec;
+    int r = 0;
+    for (size_t i = 0; !r && (spec = dg_args_nth(a, DG_OPT_DEVICE, i)); i++)
+        r = dg_devices_state(dg_cstr(spec), devices, err);
+    if (r || devices->n || dg_args_has(a, DG_OPT_NO_DEVICE)) return r;
+    r = dg_devices_look(app, false, &look, err);
+    return r ? r : dg_device_join(look, devices, err);
+}
+
 int dg_cmd_preflight(struct dg_app *app) {
     struct dg_err err = {0};
     const struct dg_args *a = &app->args;
@@ -220,11 +235,10 @@ int dg_cmd_preflight(struct dg_app *app) {
     struct dg_arena *arena = dg_arena_new(ARENA_LIMIT);
     size_t args = 0;
     bool model = false;
-    const char *spec, *engine = find_engine(a->operands, a->n_operands, &args, &model);
+    const char *engine = find_engine(a->operands, a->n_operands, &args, &model);
     int r = arena ? 0 : dg_err_nomem(&err);
     if (!a->n_operands) r = dg_err_set(&err, DG_E_SYNTAX, 0, "say the command that starts the server");
-    for (size_t i = 0; !r && (spec = dg_args_nth(a, DG_OPT_DEVICE, i)); i++)
-        r = dg_devices_state(dg_cstr(spec), &devices, &err);
+    if (!r) r = settle_devices(app, &devices, &err);
     if (!r) r = dg_app_rules(app, &err);
     join(a->operands, a->n_operands, args, model, &command);
     if (!r) r = judge(app, engine ? engine : "", &command, arena, &devices, &f, &err);
