@@ -154,7 +154,7 @@ static void flow_add(struct page *p, struct section *s, struct flow *f, struct d
 /* The action, what it sets, and in brackets its evidence, cost and undo. */
 static void add_proposal(struct page *p, struct section *s, const json_t *proposal, size_t rank) {
     struct dg_buf list = DG_BUF_INIT(ROOM), tag = DG_BUF_INIT(ROOM);
-    struct flow f = {.line = DG_BUF_INIT(ROOM), .max = limit(p, 4)};
+    struct flow f = {.line = DG_BUF_INIT(ROOM), .max = limit(p, 3)};
     struct dg_slice part;
     const json_t *caution;
     dg_view_settings(proposal, &list);
@@ -171,7 +171,7 @@ static void add_proposal(struct page *p, struct section *s, const json_t *propos
     flow_end(p, s, &f);
     DG_VIEW_EACH(i, caution, dg_view_get(proposal, "cautions"))
     if (!i || p->o->verbose)
-        add_wrapped(p, &s->text, "      ! ", shown(p, dg_cstr(dg_view_text(caution))), 8, limit(p, 1));
+        add_wrapped(p, &s->text, "      ! ", shown(p, dg_cstr(dg_view_text(caution))), 8, limit(p, 2));
     if (p->o->verbose && *dg_view_str(proposal, "reason"))
         add_wrapped(p, &s->text, "      why: ", shown(p, dg_cstr(dg_view_str(proposal, "reason"))), 8, SIZE_MAX);
     end_item(s);
