@@ -406,6 +406,7 @@ static void settle(struct reader *r, const struct dg_yaml *n, struct dg_rule *ru
 
 bool read_rule(struct reader *r, const struct dg_yaml *n, struct dg_slice pack, struct dg_rule *ret) {
     struct dg_rule rule = {.pack = pack,
+                           .role = DG_ROLE_COUNT,
                            .kinds = ((1u << DG_KIND_COUNT) - 1) & ~DG_KIND_BIT(DG_KIND_KERNEL) &
                                     ~DG_KIND_BIT(DG_KIND_ENVIRONMENT),
                            .within_lines = WITHIN_LINES,
