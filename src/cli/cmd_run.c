@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM = 64 << 20, COMMAND_ROOM = 256 << 10, OWN_FAILURE = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
+enum { KERNEL_ROOM = 64 << 20, COMMAND_ROOM = 256 << 10, OWN_FAILURE = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 struct watch { /* what the supervisor's callbacks need */
     struct dg_app *app;
@@ -155,23 +155,43 @@ static void tell_end(const struct dg_supervised *s, const char *log) {
                i ? "" : " (--cleanup ends such)");
 }
 
-/* The kernel's lines are read whole: what does not belong to this span or process is told apart by the join. */
-static int add_kernel_side(struct dg_job *job, const struct dg_cgroup_memory *before, struct dg_buf *events,
+/* What the kernel had counted and said before the start, so that what it adds to it can be told. */
+struct kernel_side {
+    struct dg_cgroup_memory memory;
+    struct dg_buf said; /* its log */
+};
+
+static void kernel_before(struct kernel_side *k) {
+    *k = (struct kernel_side){.said = DG_BUF_INIT(KERNEL_ROOM)};
+    dg_cgroup_memory(&k->memory);
+    (void)dg_kmsg_read(&k->said, NULL); /* not permitted: it will not be afterwards either */
+}
+
+/* Each line of the kernel is one of a kind: what stands behind the last one from before is new. */
+static struct dg_slice said_since(const struct kernel_side *k, struct dg_slice now) {
+    struct dg_slice before = dg_slice_trim(dg_buf_slice(&k->said));
+    const char *newline = before.len ? memrchr(before.ptr, '\n', before.len) : NULL;
+    struct dg_slice last = newline ? dg_slice_from(before, (size_t)(newline + 1 - before.ptr)) : before;
+    ptrdiff_t at = last.len ? dg_slice_find(now, last) : -1;
+    return at < 0 ? now : dg_slice_from(now, (size_t)at + last.len);
+}
+
+static int add_kernel_side(struct dg_job *job, const struct kernel_side *before, struct dg_buf *events,
                            struct dg_buf *kernel) {
     struct dg_cgroup_memory after;
     int r = 0;
     dg_cgroup_memory(&after);
-    dg_cgroup_events(before, &after, events);
+    dg_cgroup_events(&before->memory, &after, events);
     if (events->len) r = dg_job_add_text(job, "memory.events", DG_KIND_CONTAINER, dg_buf_slice(events));
-    if (!r && !dg_kmsg_read(kernel, NULL) && kernel->len)
-        r = dg_job_add_text(job, "kernel ring buffer", DG_KIND_KERNEL, dg_buf_slice(kernel));
+    if (!r && !dg_kmsg_read(kernel, NULL)) /* that it said nothing is worth knowing, too */
+        r = dg_job_add_text(job, "kernel ring buffer", DG_KIND_KERNEL,
+                            dg_slice_trim(said_since(before, dg_buf_slice(kernel))));
     return r;
 }
 
-static int judge(struct watch *w, const struct dg_supervised *s, const struct dg_cgroup_memory *before,
-                 struct dg_err *err) {
+static int judge(struct watch *w, const struct dg_supervised *s, const struct kernel_side *before, struct dg_err *err) {
     struct dg_job job;
-    struct dg_buf command = DG_BUF_INIT(COMMAND_ROOM), events = DG_BUF_INIT(4096), kernel = DG_BUF_INIT(64 << 20);
+    struct dg_buf command = DG_BUF_INIT(COMMAND_ROOM), events = DG_BUF_INIT(4096), kernel = DG_BUF_INIT(KERNEL_ROOM);
     int r = dg_job_init(&job, w->app, err);
     char *log = w->log.path;
     add_command(&command, w->app->args.operands);
@@ -224,11 +244,11 @@ int dg_cmd_run(struct dg_app *app) {
     struct watch w = {.app = app, .log = {.fd = -1}};
     struct dg_supervise_opts o = {0};
     struct dg_supervised s;
-    struct dg_cgroup_memory before;
+    struct kernel_side before = {0};
     struct dg_err err = {0}, why = {0};
     int status = OWN_FAILURE, r = settle(&w, &o, &err);
     if (!r) {
-        dg_cgroup_memory(&before);
+        kernel_before(&before);
         r = dg_supervise(&o, &s, &err);
         if (r) status = r == -DG_E_NOTFOUND ? NOT_FOUND : CANNOT_RUN;
     }
@@ -240,6 +260,7 @@ int dg_cmd_run(struct dg_app *app) {
         if (!app->quiet) tell_end(&s, w.log.path);
         if (judge(&w, &s, &before, &why) && why.code) dg_msg("%s", why.msg);
     }
+    dg_buf_release(&before.said);
     dg_closep(&w.log.fd);
     pcre2_match_data_free(w.data);
     pcre2_code_free(w.regex);

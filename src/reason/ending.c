@@ -21,6 +21,8 @@ static size_t index_of(const struct dg_judge *j) {
     return i;
 }
 
+bool dg_ending_seen(const struct dg_judge *j) { return j->opts->exit_code >= 0 || j->opts->exit_signal >= 0; }
+
 bool dg_ending_bad(const struct dg_judge *j) {
     size_t i = index_of(j);
     bool asked = i < DG_COUNT(SIGNALS) && SIGNALS[i].subclass;
@@ -39,7 +41,9 @@ bool dg_ending_cause(struct dg_judge *j, struct dg_cause *c) {
     size_t i = index_of(j);
     if (signal_of(j) == SIGKILL) {
         c->title = DG_S("killed, and nothing shows by whom");
-        c->summary = DG_S("ended by SIGKILL; neither the cgroup nor the kernel log shows an OOM kill");
+        c->summary = dg_judge_has_kind(j, DG_KIND_KERNEL)
+                         ? DG_S("ended by SIGKILL; neither the cgroup nor the kernel log shows an OOM kill")
+                         : DG_S("ended by SIGKILL; the kernel log, which would tell of an OOM kill, is missing");
         return true;
     }
     if (i == DG_COUNT(SIGNALS)) return false;

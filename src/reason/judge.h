@@ -135,9 +135,11 @@ void dg_fallback(struct dg_judge *j);                       /* the cause without
 /* ending.c: false when the ending says nothing, or nobody saw it */
 bool dg_ending_status(const struct dg_judge *j, bool served, enum dg_status *ret);
 bool dg_ending_cause(struct dg_judge *j, struct dg_cause *c);
+bool dg_ending_seen(const struct dg_judge *j); /* by `run`, which also has the whole log */
 /* It ended with a status, or by a signal, that no stop on request leaves. */
 bool dg_ending_bad(const struct dg_judge *j);
 /* ruledout.c, notchecked.c, fingerprint.c */
+bool dg_judge_has_kind(const struct dg_judge *j, enum dg_kind kind); /* was a source of this kind read? */
 void dg_ruled_out(struct dg_judge *j);
 void dg_not_checked(struct dg_judge *j);
 void dg_fingerprint(struct dg_judge *j);

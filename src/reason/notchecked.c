@@ -3,7 +3,7 @@
 
 static void say(struct dg_judge *j, struct dg_slice text) { dg_judge_add_text(j, &j->d->not_checked, text); }
 
-static bool has_kind(const struct dg_judge *j, enum dg_kind kind) {
+bool dg_judge_has_kind(const struct dg_judge *j, enum dg_kind kind) {
     for (uint32_t i = 0; i < j->scan->n_sources; i++)
         if (j->scan->sources[i].kind == kind && !j->scan->sources[i].error) return true;
     return false;
@@ -33,7 +33,7 @@ static bool kernel_would_tell(const struct dg_judge *j) {
 }
 
 static void kernel_log(struct dg_judge *j) {
-    bool have = has_kind(j, DG_KIND_KERNEL);
+    bool have = dg_judge_has_kind(j, DG_KIND_KERNEL);
     if (!have && kernel_would_tell(j))
         say(j, DG_S("no kernel log: dmesg -T > dmesg.txt on the host, then diagnose --kernel-log dmesg.txt LOG"));
     bool unaligned = false;
@@ -60,11 +60,11 @@ static void devices(struct dg_judge *j) {
 }
 
 static void rest_of_log(struct dg_judge *j) {
-    if (j->d->status != DG_STATUS_INCONCLUSIVE) return;
+    if (j->d->status != DG_STATUS_INCONCLUSIVE || dg_ending_seen(j)) return;
     bool begun = j->ep.any && j->scan->launches[j->ep.main].begun;
     if (!begun)
         say(j, DG_S("the log from its start: kubectl logs --previous POD, or docker logs CONTAINER > server.log 2>&1"));
-    if (!has_kind(j, DG_KIND_CONTAINER))
+    if (!dg_judge_has_kind(j, DG_KIND_CONTAINER))
         say(j, DG_S("how the process ended: kubectl describe pod POD, or docker inspect CONTAINER, given as a further "
                     "file"));
 }

@@ -165,13 +165,14 @@ static void add_plain(struct dg_proposals *ps, const char *kind, struct dg_slice
 /* No cause is known: how to get what would decide. */
 static void without_cause(struct dg_proposals *ps) {
     const struct dg_diagnosis *d = ps->j->d;
-    if (d->status == DG_STATUS_INCONCLUSIVE)
+    if (d->status == DG_STATUS_INCONCLUSIVE && !dg_ending_seen(ps->j))
         add_plain(ps, "command",
                   DG_S("Get the log from its start to its end: kubectl logs --previous POD, docker logs CONTAINER"),
                   DG_S("docker logs CONTAINER > server.log 2>&1"), "the part that decides is not in what was given");
-    add_plain(ps, "command",
-              DG_S("Get the kernel log of that minute: dmesg -T > dmesg.txt, then --kernel-log dmesg.txt"),
-              DG_S("dmesg -T > dmesg.txt"), "it alone settles kills and GPU faults");
+    if (!dg_judge_has_kind(ps->j, DG_KIND_KERNEL))
+        add_plain(ps, "command",
+                  DG_S("Get the kernel log of that minute: dmesg -T > dmesg.txt, then --kernel-log dmesg.txt"),
+                  DG_S("dmesg -T > dmesg.txt"), "it alone settles kills and GPU faults");
     if (d->status == DG_STATUS_UNRECOGNISED)
         add_plain(ps, "report", DG_S("Report it with this output: diagnose --last --format markdown"),
                   DG_S("diagnose --last --format markdown"), "secrets, hosts and paths are masked in it");
