@@ -115,7 +115,7 @@ static int explain_last(struct dg_app *app, struct dg_buf *out, struct dg_err *e
         struct dg_report_opts o = {.verbose = true, .width = app->width};
         json_object_set_new(report, "recorded", json_pack("{s:I}", "id", (json_int_t)id));
         dg_report_text(report, &o, out);
-        add_confidence(cause, out);
+        if (*str(cause, "class")) add_confidence(cause, out);
         const char *rule = str(cause, "rule");
         if (*rule) dg_buf_addc(out, '\n');
         if (*rule && !explain_name(dg_pack_rules(app->pack), dg_cstr(rule), out))
@@ -125,6 +125,26 @@ static int explain_last(struct dg_app *app, struct dg_buf *out, struct dg_err *e
     dg_store_close(store);
     dg_buf_release(&text);
     return r;
+}
+
+/* Prose for people: long lines are broken at spaces, and go on under their own indentation. */
+static void wrap(struct dg_slice text, size_t width, struct dg_buf *out) {
+    struct dg_slice line;
+    while (text.len && dg_slice_split(&text, '\n', &line)) {
+        size_t indent = 0;
+        while (indent < line.len && line.ptr[indent] == ' ') indent++;
+        while (dg_utf8_width(line) > width) {
+            size_t at = dg_utf8_fit(line, width);
+            while (at > indent && line.ptr[at] != ' ') at--;
+            if (at <= indent) break; /* a word that is longer than a line */
+            dg_buf_add(out, line.ptr, at);
+            dg_buf_addf(out, "\n%*s", (int)indent, "");
+            line = dg_slice_from(line, at + 1);
+            indent = 0;
+        }
+        dg_buf_add_slice(out, line);
+        dg_buf_addc(out, '\n');
+    }
 }
 
 int dg_cmd_explain(struct dg_app *app) {
@@ -139,10 +159,12 @@ int dg_cmd_explain(struct dg_app *app) {
     if (r) {
         status = dg_msg_err(&err);
     } else if (app->form == DG_FORM_TEXT) {
-        struct dg_buf shown = DG_BUF_INIT(ROOM * 4);
+        struct dg_buf shown = DG_BUF_INIT(ROOM * 4), wrapped = DG_BUF_INIT(ROOM * 4);
         dg_utf8_add_shown(&shown, dg_buf_slice(&out), true);
-        status = dg_app_put(app, dg_buf_slice(&shown), status);
+        wrap(dg_buf_slice(&shown), app->width, &wrapped);
+        status = dg_app_put(app, dg_buf_slice(&wrapped), status);
         dg_buf_release(&shown);
+        dg_buf_release(&wrapped);
     } else {
         json_t *row = json_object();
         dg_row_str(row, "id", a->n_operands ? dg_cstr(a->operands[0]) : DG_S("last"));
