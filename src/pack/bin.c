@@ -37,7 +37,7 @@ struct codec {
     struct dg_buf *out;     /* writing; NULL: reading */
     struct dg_slice in;     /* reading: the rest */
     struct dg_arena *arena; /* reading: lists live here */
-    bool bad;
+    bool bad, nomem;
 };
 
 static void raw(struct codec *c, void *p, size_t n) {
@@ -92,7 +92,7 @@ static void text(struct codec *c, struct dg_slice *s) {
 static void *room(struct codec *c, void *old, uint32_t n, size_t size) {
     if (c->out) return old;
     void *v = dg_arena_alloc(c->arena, n * size);
-    if (!v) c->bad = true;
+    if (!v) c->bad = c->nomem = true;
     return v;
 }
 #define LIST(c, v, n, fn)                                                                                              \
@@ -268,6 +268,7 @@ static int read_bin(struct dg_pack *p, const char *bin, struct dg_err *err) {
     struct codec c = {.in = dg_slice_from(body, head.db_size), .arena = p->arena};
     p->literal_db = dg_slice_upto(body, head.db_size);
     ruleset(&c, &p->set);
+    if (c.nomem) return dg_err_nomem(err);
     return c.bad ? dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is damaged", bin) : 0;
 }
 
