@@ -75,17 +75,29 @@ static bool beats_another(const struct dg_judge *j, const struct dg_finding *f) 
     return false;
 }
 
+/* Only inferred: clocks without a common time, a log that shows no death, another failure in front of it, a launch that
+ * went on. */
+static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool kernel) {
+    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || dg_unexplained_before(j, f)) return true;
+    return !kernel && (!death_shown(j) || (dg_outlived(j, f) && !beats_another(j, f)));
+}
+
+/* Nothing is certain of a version not known, of a rule on trial, of clocks put right by guess, of a server that went on
+ * serving. */
+static bool may_be_certain(const struct dg_judge *j, const struct dg_finding *f, bool kernel, bool timed) {
+    if (kernel && (j->zoned || !timed)) return false;
+    if (needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len) return false;
+    return !dg_service_followed(j, f) && !dg_slice_is(f->rule->status, "experimental");
+}
+
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check) {
     bool kernel = j->ep.any && dg_kernel_side(j, f);
     bool timed = dg_time_known(f->first.time) && dg_time_known(j->ep.last_time);
-    bool vague = f->rule->symptom || leaves_open(j, f->rule), stopped = dg_slice_is(f->rule->class, "stopped");
-    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || check == DG_CHECK_CONTRADICTS) return DG_POSSIBLE;
-    if ((!kernel && !death_shown(j)) || dg_unexplained_before(j, f)) return DG_POSSIBLE;
-    if (!kernel && dg_outlived(j, f) && !beats_another(j, f)) return DG_POSSIBLE;
+    bool vague = f->rule->symptom || leaves_open(j, f->rule);
+    bool elsewhere = vague && !dg_slice_is(f->rule->class, "stopped");
+    if (check == DG_CHECK_CONTRADICTS || inferred(j, f, kernel)) return DG_POSSIBLE;
     bool agrees =
-        check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, vague && !stopped) || exit_agrees(j, f);
+        check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, elsewhere) || exit_agrees(j, f);
     if (vague) return agrees ? DG_LIKELY : DG_POSSIBLE;
-    if ((kernel && (j->zoned || !timed)) || dg_service_followed(j, f)) agrees = false;
-    bool versioned = needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len;
-    return agrees && !versioned && !dg_slice_is(f->rule->status, "experimental") ? DG_CERTAIN : DG_LIKELY;
+    return agrees && may_be_certain(j, f, kernel, timed) ? DG_CERTAIN : DG_LIKELY;
 }

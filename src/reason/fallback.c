@@ -67,9 +67,15 @@ struct life {
     const struct dg_finding *echo; /* the first that tells of the death */
 };
 
+/* Where the finding first stands after the last sign of service. */
+static uint64_t seq_after(const struct dg_finding *f, uint64_t pulse) {
+    return f->first.seq >= pulse ? f->first.seq : f->last.seq;
+}
+
+/* What dies while it is stopped on request says much; what had died before the stop did not end cleanly. */
 static struct life life_of(const struct dg_judge *j) {
     struct life life = {.served = j->opts->was_ready};
-    uint64_t last_pulse = 0;
+    uint64_t last_pulse = 0, stopped = UINT64_MAX, died = UINT64_MAX;
     for (uint32_t i = 0; i < j->scan->n_launches; i++) {
         const struct dg_launch *l = &j->scan->launches[i];
         if (!j->ep.in[i] || !l->pulses) continue;
@@ -80,11 +86,14 @@ static struct life life_of(const struct dg_judge *j) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
         if (f->launch == UINT32_MAX || f->last.seq < last_pulse) continue;
-        if (f->rule->ends == DG_ENDS_CLEAN) life.clean = true;
-        bool echo = r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || f->rule->ends == DG_ENDS_DEATH;
-        if (echo && !life.echo) life.echo = f;
+        uint64_t at = seq_after(f, last_pulse);
+        if (f->rule->ends == DG_ENDS_CLEAN && at < stopped) stopped = at;
+        if (r != DG_ROLE_CONSEQUENCE && r != DG_ROLE_WRAPPER && f->rule->ends != DG_ENDS_DEATH) continue;
+        if (!life.echo) life.echo = f;
+        if (at < died) died = at;
     }
     life.dead = life.echo != NULL;
+    life.clean = stopped < died;
     return life;
 }
 

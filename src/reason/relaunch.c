@@ -8,26 +8,38 @@
 
 static bool shell_char(char c) { return strchr("|&;<>()$`*?[]#~!{}\n\\", c) != NULL; }
 
-/* Split into words as a shell does, quotes undone. False: more than words stand there. */
+static bool blank(char c) { return c == ' ' || c == '\t'; }
+
+/* The word at `*at`, quotes undone, into `out`, which has room for the rest of the command. False: it needs a shell. */
+static bool take_word(struct dg_slice command, size_t *at, char *out, size_t *ret_len) {
+    char quote = 0;
+    for (; *at < command.len; (*at)++) {
+        char c = command.ptr[*at];
+        if (quote && c == quote) {
+            quote = 0;
+        } else if (!quote && (c == '\'' || c == '"')) {
+            quote = c;
+        } else if (!quote && blank(c)) {
+            break;
+        } else {
+            bool special = quote == '"' ? strchr("$`\\", c) != NULL : !quote && shell_char(c);
+            if (!c || special) return false;
+            out[(*ret_len)++] = c;
+        }
+    }
+    return !quote;
+}
+
+/* Split into words as a shell does. False: more than words stand there. */
 static bool split(struct dg_judge *j, struct dg_slice command, struct dg_strs *words) {
-    size_t i = 0;
-    while (i < command.len) {
-        while (i < command.len && (command.ptr[i] == ' ' || command.ptr[i] == '\t')) i++;
-        if (i == command.len) break;
+    for (size_t i = 0; i < command.len;) {
+        if (blank(command.ptr[i])) {
+            i++;
+            continue;
+        }
         char *out = dg_judge_alloc(j, command.len - i + 1);
         size_t n = 0;
-        for (char quote = 0; out && i < command.len; i++) {
-            char c = command.ptr[i];
-            if (quote ? c == quote : c == '\'' || c == '"') {
-                quote = quote ? 0 : c;
-                continue;
-            }
-            if (quote == '"' && strchr("$`\\", c)) return false;
-            if (!quote && (c == ' ' || c == '\t')) break;
-            if (!c || (!quote && shell_char(c))) return false;
-            out[n++] = c;
-        }
-        if (!out || words->n >= MAX_WORDS) return false;
+        if (!out || words->n >= MAX_WORDS || !take_word(command, &i, out, &n)) return false;
         struct dg_slice word = {out, n};
         DG_LIST_ADD(j, words->v, words->n, word);
     }

@@ -22,17 +22,28 @@ static bool eat(struct parser *p, char c) {
     return true;
 }
 
+static double fn_round(const double *a) { return floor(a[0] + 0.5); }
+static double fn_round_to(const double *a) { return a[1] > 0 ? floor(a[0] / a[1] + 0.5) * a[1] : NAN; }
+static double fn_floor(const double *a) { return floor(a[0]); }
+static double fn_floor_to(const double *a) { return a[1] > 0 ? floor(a[0] / a[1]) * a[1] : NAN; }
+static double fn_scale(const double *a) { return a[0] * a[1]; }
+static double fn_sub(const double *a) { return a[0] - a[1]; }
+static double fn_div(const double *a) { return a[1] != 0 ? a[0] / a[1] : NAN; }
+static double fn_clamp(const double *a) { return a[1] <= a[2] ? fmin(fmax(a[0], a[1]), a[2]) : NAN; }
+static double fn_min(const double *a) { return fmin(a[0], a[1]); }
+static double fn_max(const double *a) { return fmax(a[0], a[1]); }
+
+static const struct function {
+    const char *name;
+    unsigned args;
+    double (*call)(const double *a);
+} FUNCTIONS[] = {{"round", 1, fn_round}, {"round", 2, fn_round_to}, {"floor", 1, fn_floor}, {"floor", 2, fn_floor_to},
+                 {"scale", 2, fn_scale}, {"sub", 2, fn_sub},        {"div", 2, fn_div},     {"clamp", 3, fn_clamp},
+                 {"min", 2, fn_min},     {"max", 2, fn_max}};
+
 static double apply(struct dg_slice fn, const double *a, unsigned n) {
-    if (dg_slice_is(fn, "round") && n == 2 && a[1] > 0) return floor(a[0] / a[1] + 0.5) * a[1];
-    if (dg_slice_is(fn, "round") && n == 1) return floor(a[0] + 0.5);
-    if (dg_slice_is(fn, "floor") && n == 2 && a[1] > 0) return floor(a[0] / a[1]) * a[1];
-    if (dg_slice_is(fn, "floor") && n == 1) return floor(a[0]);
-    if (dg_slice_is(fn, "scale") && n == 2) return a[0] * a[1];
-    if (dg_slice_is(fn, "sub") && n == 2) return a[0] - a[1];
-    if (dg_slice_is(fn, "div") && n == 2 && a[1] != 0) return a[0] / a[1];
-    if (dg_slice_is(fn, "clamp") && n == 3 && a[1] <= a[2]) return fmin(fmax(a[0], a[1]), a[2]);
-    if (dg_slice_is(fn, "min") && n == 2) return fmin(a[0], a[1]);
-    if (dg_slice_is(fn, "max") && n == 2) return fmax(a[0], a[1]);
+    for (size_t i = 0; i < DG_COUNT(FUNCTIONS); i++)
+        if (FUNCTIONS[i].args == n && dg_slice_is(fn, FUNCTIONS[i].name)) return FUNCTIONS[i].call(a);
     return NAN;
 }
 

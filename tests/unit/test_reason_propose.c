@@ -173,6 +173,7 @@ static void test_relaunch(void **state) {
     relaunches("sglang serve $(id)", NULL);
     relaunches("sglang serve \"$(id)\"", NULL);
     relaunches("sglang serve x > log", NULL);
+    relaunches("sglang serve 'unfinished", NULL);
     relaunches("", NULL);
 }
 
