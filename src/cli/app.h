@@ -43,6 +43,7 @@ void dg_app_release(struct dg_app *app);
 int dg_app_rules(struct dg_app *app, struct dg_err *err);
 /* Load rules with their examples, from `paths` alone when there are any. */
 int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, struct dg_err *err);
+/* Compile the rules' literals, or take them from packs.bin or the cache. */
 int dg_app_matcher(struct dg_app *app, struct dg_err *err);
 
 /* Open history. -DG_E_NOTFOUND: there is none, or no place for one (err says which). */
