@@ -92,7 +92,7 @@ static inline void dg_catalog_freep(struct dg_catalog **c) { dg_catalog_free(*c)
 int dg_catalog_all(struct dg_catalog *c);
 
 /* NULL: no such engine / axis / choice. A later file replaces an engine's axis of the same name. An axis is found by
- * its name or any of its args, with '_' for '-'. */
+ * its name or any of its args, with '_' for '-'; a choice whatever the case of its letters. */
 const struct dg_cat_engine *dg_catalog_engine(struct dg_catalog *c, struct dg_slice name);
 const struct dg_cat_axis *dg_catalog_axis(const struct dg_cat_engine *e, struct dg_slice name);
 const struct dg_cat_choice *dg_catalog_choice(const struct dg_cat_axis *a, struct dg_slice name);

@@ -2,6 +2,7 @@
 #include "catalog/catalog.h"
 #include "base/pep440.h"
 #include <fnmatch.h>
+#include <strings.h>
 
 /* Dumps write moe_runner_backend, flags --moe-runner-backend. */
 static bool same_name(struct dg_slice a, struct dg_slice b) {
@@ -22,9 +23,12 @@ const struct dg_cat_axis *dg_catalog_axis(const struct dg_cat_engine *e, struct 
     return NULL;
 }
 
+/* Logs shout what flags whisper: FLASHINFER_CUTLASS is flashinfer_cutlass. */
 const struct dg_cat_choice *dg_catalog_choice(const struct dg_cat_axis *a, struct dg_slice name) {
-    for (uint32_t i = 0; i < a->n_choices; i++)
-        if (dg_slice_eq(a->choices[i].name, name)) return &a->choices[i];
+    for (uint32_t i = 0; i < a->n_choices; i++) {
+        struct dg_slice own = a->choices[i].name;
+        if (own.len == name.len && !strncasecmp(own.ptr, name.ptr, own.len)) return &a->choices[i];
+    }
     return NULL;
 }
 

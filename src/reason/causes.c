@@ -52,12 +52,18 @@ static bool harmless(const struct dg_judge *j, const struct dg_finding *f) {
     return false;
 }
 
+/* "Stopped from outside" is a failure of a server that had not served, or did not end in order. */
+static bool only_a_stop(const struct dg_judge *j, const struct dg_finding *f) {
+    return dg_slice_is(f->rule->class, "stopped") && dg_slice_is(f->rule->subclass, "sigterm") &&
+           dg_ended_on_request(j);
+}
+
 static enum dg_fate fate_of(struct dg_judge *j, const struct dg_finding *f) {
     const struct dg_attempt *a = &j->d->attempt;
     if (f->rule->role != DG_ROLE_CAUSE) return DG_FATE_OTHER;
     if (!dg_fors_admit(&f->rule->fors, a->engine, a->engine_version)) return DG_FATE_ENGINE;
     if (dg_service_followed(j, f) || announced_recovery(j, f)) return DG_FATE_RECOVERED;
-    if (harmless(j, f)) return DG_FATE_NOISE;
+    if (harmless(j, f) || only_a_stop(j, f)) return DG_FATE_NOISE;
     return dg_outlived(j, f) ? DG_FATE_OUTLIVED : DG_FATE_OPEN;
 }
 

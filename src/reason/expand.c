@@ -28,7 +28,8 @@ static bool in_list(const struct dg_slices *list, struct dg_slice name, uint32_t
 static bool wrong_output(const struct dg_proposals *ps, const struct dg_cat_choice *c, bool listed) {
     const struct dg_cat_bad *b;
     for (uint32_t i = 0; (b = dg_catalog_bad(ps->engine, c, &ps->key, i)); i++)
-        if (dg_slice_is(b->kind, "garbage") && (!listed || ps->key.version.len || !b->versions.len)) return true;
+        if (dg_slice_is(b->kind, "garbage") && (!listed || ps->key.version.len || dg_slice_is(b->versions, "*")))
+            return true;
     return false;
 }
 
@@ -71,6 +72,17 @@ static bool candidate(const struct dg_proposals *ps, const struct dg_cat_axis *a
     return dg_catalog_runs(ps->engine, c, &ps->key);
 }
 
+/* "12.x: nvcc >= 12.9" is a need there only. */
+static void add_need(struct dg_proposals *ps, struct dg_slice need, struct dg_proposal *p) {
+    struct dg_capset on;
+    ptrdiff_t colon = dg_slice_find(need, DG_S(": "));
+    if (colon > 0 && !dg_capset_parse(dg_slice_upto(need, (size_t)colon), &on, NULL)) {
+        if (!dg_capset_has(&on, ps->key.cc)) return;
+        need = dg_slice_from(need, (size_t)colon + 2);
+    }
+    dg_judge_add_text(ps->j, &p->cautions, dg_judge_say(ps->j, "needs %.*s", DG_FMT(need)));
+}
+
 static void add_cautions(struct dg_proposals *ps, const struct dg_cat_order *order, const struct dg_cat_choice *c,
                          struct dg_proposal *p) {
     struct dg_judge *j = ps->j;
@@ -87,8 +99,7 @@ static void add_cautions(struct dg_proposals *ps, const struct dg_cat_order *ord
     }
     for (uint32_t i = 0; order && i < order->with.n; i++)
         dg_judge_add_text(j, &p->cautions, dg_judge_say(j, "with %.*s", DG_FMT(order->with.v[i])));
-    for (uint32_t i = 0; i < c->needs.n; i++)
-        dg_judge_add_text(j, &p->cautions, dg_judge_say(j, "needs %.*s", DG_FMT(c->needs.v[i])));
+    for (uint32_t i = 0; i < c->needs.n; i++) add_need(ps, c->needs.v[i], p);
     if (c->weight_shuffle)
         dg_judge_add_text(j, &p->cautions, DG_S("rearranges the weights after loading: more GPU memory for a while"));
 }

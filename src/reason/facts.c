@@ -140,6 +140,8 @@ void dg_choices_settle(struct dg_judge *j) {
         if (!value.len) continue;
         given = dg_slice_is(value, "auto") ? dg_catalog_auto(e, axis, &key, NULL) : (struct dg_slice){NULL, 0};
         if (given.len) value = given;
+        const struct dg_cat_choice *known = dg_catalog_choice(axis, value);
+        if (known) value = known->name;
         add(j, axis->name, value, NULL);
         struct dg_choice choice = {axis->name, value};
         DG_LIST_ADD(j, a->choices, a->n_choices, choice);

@@ -97,6 +97,11 @@ static struct life life_of(const struct dg_judge *j) {
     return life;
 }
 
+bool dg_ended_on_request(const struct dg_judge *j) {
+    struct life life = life_of(j);
+    return life.served && life.clean;
+}
+
 const struct dg_finding *dg_death_echo(const struct dg_judge *j) {
     struct life life = life_of(j);
     return life.clean ? NULL : life.echo;

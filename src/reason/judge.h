@@ -124,6 +124,7 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
 void dg_evidence_collect(struct dg_judge *j, struct dg_cause *c);
 struct dg_evidence dg_evidence_at(const struct dg_place *p, struct dg_slice role);
 /* fallback.c */
+bool dg_ended_on_request(const struct dg_judge *j); /* it had served, and ended in order */
 const struct dg_finding *dg_death_echo(
     const struct dg_judge *j); /* the first finding that tells of the death, or NULL */
 bool dg_record_holds(const struct dg_fatal *f, const struct dg_place *p);
