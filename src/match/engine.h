@@ -87,7 +87,10 @@ extern struct regex REGEX_BAD;
 
 /* ---- literals.c */
 bool literals_collect(struct dg_matcher *m); /* the needles */
-bool literals_group(struct dg_matcher *m);   /* their windows, each once */
+/* When each needle has its window: order the members by window, and make the list of windows. Group: they are ordered
+ * already. False: the order names what is none. */
+bool literals_sort(struct dg_matcher *m);
+bool literals_group(struct dg_matcher *m);
 uint64_t literals_hash(const struct dg_matcher *m);
 
 /* ---- windows.c */

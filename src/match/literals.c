@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <xxhash.h>
 
+enum { LAST = 4 }; /* the place of signs of service in the order of needles */
+
 /* Texts that look fatal whether or not a rule knows them. */
 static const struct {
     const char *lit;
@@ -37,38 +39,46 @@ static bool is_lazy(const struct dg_rule *r) {
 /* Hits of one line are handled in this order: a launch begins before anything is counted in it, `not` is looked at
  * before what it forbids, a wrapper's end before what follows and the text that it carries before the line around it,
  * signs of service last. */
-static int order_of(const struct needle *n) {
-    if (!n->pattern) return 5;
-    if (n->rule->begins_episode) return 0;
-    if (n->pattern->negative) return 1;
-    if (n->pattern->opens_end || n->rule->opens >= DG_OPENS_TEXT) return 2;
-    return is_lazy(n->rule) ? 4 : 3;
+static int order_of(const struct dg_pattern *p, const struct dg_rule *rule) {
+    if (rule->begins_episode) return 0;
+    if (p->negative) return 1;
+    if (p->opens_end || rule->opens >= DG_OPENS_TEXT) return 2;
+    return is_lazy(rule) ? LAST : 3;
 }
 
-static int by_order(const void *a, const void *b) {
-    const struct needle *x = a, *y = b;
-    int d = order_of(x) - order_of(y);
-    if (d || !x->pattern) return d;
-    bool twins = x->rule == y->rule && x->rule->mode == DG_MATCH_SEQUENCE && dg_slice_eq(x->lit, y->lit);
-    d = x->pattern->id < y->pattern->id ? -1 : x->pattern->id > y->pattern->id;
-    return twins ? -d : d; /* the later step first, so that one line is not two steps */
+static bool twins(const struct needle *x, const struct needle *y) {
+    return x->rule == y->rule && x->rule->mode == DG_MATCH_SEQUENCE && dg_slice_eq(x->lit, y->lit);
+}
+
+/* Of steps that seek the same literal the later one stands first, so that one line is not two steps. */
+static void add_needle(struct dg_matcher *m, const struct dg_pattern *p) {
+    uint32_t i = m->n_needles++;
+    m->needles[i] = (struct needle){.lit = p->lit, .pattern = p, .rule = &m->rules->rules[p->rule]};
+    for (; i && twins(&m->needles[i - 1], &m->needles[i]); i--) {
+        struct needle t = m->needles[i];
+        m->needles[i] = m->needles[i - 1];
+        m->needles[i - 1] = t;
+    }
 }
 
 bool literals_collect(struct dg_matcher *m) {
     const struct dg_ruleset *rs = m->rules;
+    _cleanup_(dg_freep) uint8_t *order = dg_malloc(rs->n_patterns);
     m->needles = dg_calloc(rs->n_patterns + DG_COUNT(BUILT_IN), sizeof(*m->needles));
-    if (!m->needles) return false;
-    for (uint32_t i = 0; i < rs->n_patterns; i++) {
-        const struct dg_pattern *p = rs->patterns[i];
-        m->needles[m->n_needles++] = (struct needle){.lit = p->lit, .pattern = p, .rule = &rs->rules[p->rule]};
+    if (!order || !m->needles) return false;
+    for (uint32_t i = 0; i < rs->n_patterns; i++)
+        order[i] = (uint8_t)order_of(rs->patterns[i], &rs->rules[rs->patterns[i]->rule]);
+    for (int o = 0; o <= LAST; o++) {
+        if (o == LAST) m->lazy_from = m->n_needles;
+        for (uint32_t i = 0; i < rs->n_patterns; i++)
+            if (order[i] == o) add_needle(m, rs->patterns[i]);
     }
-    qsort(m->needles, m->n_needles, sizeof(*m->needles), by_order);
+    m->lazy_to = m->n_needles;
     for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++)
         m->needles[m->n_needles++] = (struct needle){.lit = dg_cstr(BUILT_IN[i].lit), .sign = BUILT_IN[i].sign};
-    while (m->lazy_from < m->n_needles && order_of(&m->needles[m->lazy_from]) < 4) m->lazy_from++;
-    m->lazy_to = m->lazy_from;
-    while (m->lazy_to < m->n_needles && order_of(&m->needles[m->lazy_to]) == 4) m->lazy_to++;
-    return true;
+    m->windows = dg_calloc(m->n_needles, sizeof(*m->windows));
+    m->members = dg_calloc(m->n_needles, sizeof(*m->members));
+    return m->windows && m->members;
 }
 
 static struct dg_slice window_of(const struct needle *n) { return dg_slice(n->lit.ptr + n->win_at, n->win_len); }
@@ -83,20 +93,24 @@ static int by_window(const void *a, const void *b, void *ctx) {
     return d ? d : m->needle < n->needle ? -1 : m->needle > n->needle;
 }
 
-bool literals_group(struct dg_matcher *m) {
-    m->windows = dg_calloc(m->n_needles, sizeof(*m->windows));
-    m->members = dg_calloc(m->n_needles, sizeof(*m->members));
-    if (!m->windows || !m->members) return false;
-    for (uint32_t i = 0; i < m->n_needles; i++) {
-        const struct needle *n = &m->needles[i];
-        m->members[i] =
-            (struct member){n->lit.ptr, i, (uint16_t)n->lit.len, n->win_at, n->lit.ptr[n->lit.len - 1], false};
-    }
+static struct member member_of(const struct needle *n, uint32_t i) {
+    return (struct member){n->lit.ptr, i, (uint16_t)n->lit.len, n->win_at, n->lit.ptr[n->lit.len - 1], false};
+}
+
+bool literals_sort(struct dg_matcher *m) {
+    for (uint32_t i = 0; i < m->n_needles; i++) m->members[i] = member_of(&m->needles[i], i);
     qsort_r(m->members, m->n_needles, sizeof(*m->members), by_window, m->needles);
+    return literals_group(m);
+}
+
+bool literals_group(struct dg_matcher *m) {
     struct dg_slice before = {NULL, 0};
+    m->n_windows = 0;
     for (uint32_t i = 0; i < m->n_needles; i++) {
+        if (m->members[i].needle >= m->n_needles) return false;
         const struct needle *n = &m->needles[m->members[i].needle];
         struct dg_slice window = window_of(n);
+        m->members[i] = member_of(n, m->members[i].needle);
         if (!i || !dg_slice_eq(window, m->windows[m->n_windows - 1].text))
             m->windows[m->n_windows++] = (struct window){.text = window, .first = i};
         else

@@ -4,14 +4,15 @@
 
 struct regex REGEX_BAD;
 
-/* A serialized database: this, the window of each needle, and what libhs made of them. */
+/* A serialized database: this, the window of each needle, the needles by window, and what libhs made of them. */
 struct header {
     char magic[8];
     uint64_t literals; /* hash of the literals it was made for */
     uint64_t windows, size;
 };
 struct saved_window {
-    uint16_t at, len;
+    uint16_t at, len; /* of needle i */
+    uint32_t member;  /* the i-th needle by window */
 };
 static const char MAGIC[8] = "DGLITS1";
 
@@ -47,6 +48,7 @@ static bool load_windows(struct dg_matcher *m, const char *at) {
         if (!w.len || w.at + w.len > m->needles[i].lit.len) return false;
         m->needles[i].win_at = w.at;
         m->needles[i].win_len = w.len;
+        m->members[i].needle = w.member;
     }
     return true;
 }
@@ -92,13 +94,8 @@ static bool proves_itself(const struct dg_matcher *m) {
 }
 
 static int make(struct dg_matcher *m, struct dg_err *err) {
-    free(m->windows);
-    free(m->members);
-    m->windows = NULL;
-    m->members = NULL;
-    m->n_windows = 0;
     for (uint32_t i = 0; i < m->n_needles; i++) m->needles[i].win_len = 0;
-    return windows_choose(m) && literals_group(m) ? compile(m, err) : dg_err_nomem(err);
+    return windows_choose(m) && literals_sort(m) ? compile(m, err) : dg_err_nomem(err);
 }
 
 static void give_up(struct dg_matcher *m, const char *why) {
@@ -163,7 +160,7 @@ int dg_matcher_serialize(const struct dg_matcher *m, char **ret, size_t *ret_len
     _cleanup_(dg_buf_release) struct dg_buf blob = DG_BUF_INIT(SIZE_MAX);
     dg_buf_add(&blob, &h, sizeof(h));
     for (uint32_t i = 0; i < m->n_needles; i++)
-        dg_buf_add(&blob, &(struct saved_window){m->needles[i].win_at, m->needles[i].win_len},
+        dg_buf_add(&blob, &(struct saved_window){m->needles[i].win_at, m->needles[i].win_len, m->members[i].needle},
                    sizeof(struct saved_window));
     dg_buf_add(&blob, bytes, len);
     free(bytes);

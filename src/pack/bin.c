@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <hs.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -249,22 +250,35 @@ int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice literal_db, const 
     return write_file(path, dg_slice((const char *)&head, sizeof(head)), dg_buf_slice(&body), err);
 }
 
-static bool well_made(const struct dg_buf *bin, struct head *head) {
+/* In one read: this is on the way of every start. */
+static int read_file(const char *path, struct dg_pack *p, struct dg_err *err) {
+    struct stat st;
+    _cleanup_(dg_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) return dg_err_set(err, DG_E_IO, errno, "cannot open '%s'", path);
+    if (st.st_size <= 0 || st.st_size > BIN_MAX) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' has no packs", path);
+    char *bytes = dg_malloc((size_t)st.st_size);
+    if (!bytes) return dg_err_nomem(err);
+    ssize_t n = read(fd, bytes, (size_t)st.st_size);
+    p->bin = dg_slice(bytes, n < 0 ? 0 : (size_t)n);
+    return n < 0 ? dg_err_set(err, DG_E_IO, errno, "cannot read '%s'", path) : 0;
+}
+
+static bool well_made(struct dg_slice bin, struct head *head) {
     char want[sizeof(head->made_by)];
-    if (bin->len < sizeof(*head)) return false;
-    memcpy(head, bin->ptr, sizeof(*head));
+    if (bin.len < sizeof(*head)) return false;
+    memcpy(head, bin.ptr, sizeof(*head));
     made_by(want, sizeof(want));
-    return !memcmp(head->made_by, want, sizeof(want)) && head->size == bin->len - sizeof(*head) &&
-           head->db_size <= head->size && head->hash == XXH3_64bits(bin->ptr + sizeof(*head), head->size);
+    return !memcmp(head->made_by, want, sizeof(want)) && head->size == bin.len - sizeof(*head) &&
+           head->db_size <= head->size && head->hash == XXH3_64bits(bin.ptr + sizeof(*head), head->size);
 }
 
 static int read_bin(struct dg_pack *p, const char *bin, struct dg_err *err) {
     struct head head;
-    int r = dg_file_read(bin, &p->bin, err);
+    int r = read_file(bin, p, err);
     if (r == -DG_E_NOMEM) return r;
-    if (r || !well_made(&p->bin, &head))
+    if (r || !well_made(p->bin, &head))
         return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is absent, damaged or of another build", bin);
-    struct dg_slice body = dg_slice(p->bin.ptr + sizeof(head), head.size);
+    struct dg_slice body = dg_slice_from(p->bin, sizeof(head));
     struct codec c = {.in = dg_slice_from(body, head.db_size), .arena = p->arena};
     p->literal_db = dg_slice_upto(body, head.db_size);
     ruleset(&c, &p->set);

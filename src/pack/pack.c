@@ -6,7 +6,6 @@ enum { RULES_MAX = 20000, ARENA_MAX = 256 << 20 };
 struct dg_pack *pack_new(void) {
     struct dg_pack *p = dg_calloc(1, sizeof(*p));
     if (!p) return NULL;
-    dg_buf_init(&p->bin, ARENA_MAX);
     p->shipped_only = true;
     p->arena = dg_arena_new(ARENA_MAX);
     p->ids = dg_map_new(NULL);
@@ -19,7 +18,7 @@ void dg_pack_free(struct dg_pack *p) {
     if (!p) return;
     dg_arena_free(p->arena);
     dg_map_free(p->ids);
-    dg_buf_release(&p->bin);
+    free((char *)(uintptr_t)p->bin.ptr);
     free(p->rules.v);
     free(p->places.v);
     free(p);

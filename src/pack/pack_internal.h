@@ -10,7 +10,7 @@
 struct dg_pack {
     struct dg_arena *arena;
     struct dg_ruleset set;      /* valid after pack_lay_out() and pack_number() */
-    struct dg_buf bin;          /* packs.bin, when that was loaded; texts point into it */
+    struct dg_slice bin;        /* malloced: packs.bin, when that was loaded; texts point into it */
     struct dg_slice literal_db; /* within bin; {NULL,0} once rules were added */
     bool shipped_only;          /* no rule came from a user's place */
     struct {
