@@ -94,7 +94,6 @@ static int open_log(struct watch *w, struct dg_err *err) {
         char name[64];
         time_t now = time(NULL);
         struct tm tm;
-        dg_runlog_prune(path.ptr, NULL);
         gmtime_r(&now, &tm);
         snprintf(name, sizeof(name), "/run-%04d%02d%02dT%02d%02d%02dZ-%d.log", tm.tm_year + 1900, tm.tm_mon + 1,
                  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());
@@ -103,6 +102,16 @@ static int open_log(struct watch *w, struct dg_err *err) {
     }
     dg_buf_release(&path);
     return r;
+}
+
+static void close_log(struct watch *w) {
+    struct dg_err why = {0};
+    if (dg_runlog_close(&w->log, &why)) dg_msg("%s", why.msg);
+    if (dg_args_value(&w->app->args, DG_OPT_LOG)) return;
+    char folder[sizeof(w->log.path)];
+    memcpy(folder, w->log.path, sizeof(folder));
+    *strrchr(folder, '/') = '\0';
+    dg_runlog_prune(folder, w->log.path);
 }
 
 /* ---- what was run, as one line that a shell would take */
@@ -256,7 +265,7 @@ int dg_cmd_run(struct dg_app *app) {
         dg_msg("%s", err.msg);
     } else {
         status = status_of(&s);
-        if (dg_runlog_close(&w.log, &why)) dg_msg("%s", why.msg);
+        close_log(&w);
         if (!app->quiet) tell_end(&s, w.log.path);
         if (judge(&w, &s, &before, &why) && why.code) dg_msg("%s", why.msg);
     }

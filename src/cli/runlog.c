@@ -73,7 +73,7 @@ static int straighten(struct dg_runlog *l, struct dg_err *err) {
     snprintf(path, sizeof(path), "%s.tmp", l->path);
     _cleanup_(dg_closep) int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (to < 0) return dg_err_set(err, DG_E_IO, errno, "cannot write '%s'", path);
-    int n = snprintf(gap, sizeof(gap), "\n[diagnose: %llu bytes left out here]\n",
+    int n = snprintf(gap, sizeof(gap), "\n[diagnose run: %llu bytes left out here]\n",
                      (unsigned long long)(l->written - DG_RUNLOG_HEAD - DG_RUNLOG_TAIL));
     int rc = copy(l->fd, to, 0, DG_RUNLOG_HEAD, &at, buf);
     if (!rc) rc = write_at(to, gap, (size_t)n, at);
@@ -107,7 +107,7 @@ void dg_runlog_prune(const char *folder, const char *keep) {
         if (strncmp(names[i], "run-", 4) != 0 || dg_path_join(&path, folder, names[i]) || stat(path.ptr, &st)) continue;
         total += (uint64_t)st.st_size;
         bool old = dg_time_now() - (double)st.st_mtime > DG_RUNLOG_DAYS * 86400.0;
-        if ((old || total > DG_RUNLOG_FOLDER) && (!keep || strcmp(path.ptr, keep) != 0)) unlink(path.ptr);
+        if ((old || total > DG_RUNLOG_FOLDER) && strcmp(path.ptr, keep) != 0) unlink(path.ptr);
     }
     dg_names_free(names, n);
 }

@@ -6,9 +6,11 @@
 #include "base/err.h"
 #include <stdint.h>
 
+#ifndef DG_RUNLOG_HEAD /* a test has smaller ones */
 #define DG_RUNLOG_HEAD (UINT64_C(512) << 20)
 #define DG_RUNLOG_TAIL (UINT64_C(512) << 20)
 #define DG_RUNLOG_FOLDER (UINT64_C(4) << 30)
+#endif
 #define DG_RUNLOG_DAYS 30
 
 struct dg_runlog {
@@ -23,7 +25,7 @@ int dg_runlog_open(struct dg_runlog *l, const char *path, struct dg_err *err);
 int dg_runlog_write(void *log, const void *ptr, size_t len);
 /* Put the end in order: "head, one line that says how much is missing, tail". */
 int dg_runlog_close(struct dg_runlog *l, struct dg_err *err);
-/* Remove logs of ours ("run-*.log") over the folder's caps, oldest first; never `keep`. */
+/* Remove logs of ours ("run-*.log") over the folder's caps, oldest first; never the path `keep`. */
 void dg_runlog_prune(const char *folder, const char *keep);
 
 #endif
