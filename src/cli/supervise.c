@@ -38,8 +38,7 @@ struct run {
     char *chunk;
 };
 
-/* ---- terminal
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- terminal */
 
 static void terminal_raw(struct run *r) {
     struct termios t;
@@ -59,8 +58,7 @@ static void copy_size(const struct run *r) {
     if (r->master >= 0 && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws)) ioctl(r->master, TIOCSWINSZ, &ws);
 }
 
-/* ---- start
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- start */
 
 static _Noreturn void exec_child(const struct run *r, const sigset_t *old, int report) {
     sigprocmask(SIG_SETMASK, old, NULL);
@@ -124,8 +122,7 @@ static int start(struct run *r, const sigset_t *old, struct dg_err *err) {
     return dg_err_set(err, failed == ENOENT ? DG_E_NOTFOUND : DG_E_IO, failed, "cannot run '%s'", r->o->argv[0]);
 }
 
-/* ---- passing output through
- * ------------------------------------------------------------------------------------------------ */
+/* ---- passing output through */
 
 static void look_for_ready(struct run *r, struct stream *s, const char *data, size_t len) {
     if (!r->o->ready || r->ret->was_ready) return;
@@ -171,8 +168,7 @@ static void relay_input(struct run *r) {
     }
 }
 
-/* ---- signals and children
- * --------------------------------------------------------------------------------------------------- */
+/* ---- signals and children */
 
 static void note_end(struct run *r, int status, const struct rusage *use) {
     r->ended = true;
@@ -249,8 +245,7 @@ static void loop(struct run *r) {
     }
 }
 
-/* ---- leftovers
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- leftovers */
 
 static pid_t parent_of(pid_t pid, char *name, size_t size) {
     char path[64], text[512];
@@ -306,8 +301,7 @@ static void end_leftovers(struct run *r) {
     }
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole */
 
 static void release(struct run *r, const sigset_t *old) {
     terminal_restore(r);
