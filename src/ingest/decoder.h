@@ -9,7 +9,8 @@
 enum { DG_RECORD_MAX = 512 << 10, DG_FRONTS_MAX = 4096 };
 
 struct dg_decoder {
-    struct dg_buf out; /* decoded lines */
+    struct dg_buf out;  /* decoded lines */
+    struct dg_buf text; /* of the record at hand */
     struct {
         uint64_t *v;
         size_t n, cap;

@@ -190,6 +190,7 @@ static void free_records(struct dg_reader *base) {
     struct records *r = (struct records *)base;
     struct dg_decoder *d = &r->d;
     dg_buf_release(&d->out);
+    dg_buf_release(&d->text);
     free(d->lines.v);
     for (size_t i = 0; i < DG_COUNT(d->parts); i++) dg_buf_release(&d->parts[i].text);
     dg_buf_release(&d->entry.message);
@@ -211,9 +212,9 @@ struct dg_reader *dg_reader_records(struct dg_reader *inner, enum dg_records rec
     r->base = (struct dg_reader){.read = read_records, .free = free_records, .inner = inner};
     r->decode = decoders[records];
     r->line = 1;
-    struct dg_buf *const bufs[] = {&r->d.out,           &r->d.parts[0].text, &r->d.parts[1].text,
-                                   &r->d.entry.message, &r->d.entry.host,    &r->d.entry.ident,
-                                   &r->d.entry.pid,     &r->d.entry.micro,   &r->d.entry.boot_micro};
+    struct dg_buf *const bufs[] = {
+        &r->d.out,        &r->d.text,        &r->d.parts[0].text, &r->d.parts[1].text, &r->d.entry.message,
+        &r->d.entry.host, &r->d.entry.ident, &r->d.entry.pid,     &r->d.entry.micro,   &r->d.entry.boot_micro};
     for (size_t i = 0; i < DG_COUNT(bufs); i++) dg_buf_init(bufs[i], MESSAGE_MAX);
     return &r->base;
 }

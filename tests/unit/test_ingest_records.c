@@ -50,6 +50,11 @@ static void decodes_docker_json(void **state) {
           "{\"log\":\"second\\n\",\"stream\":\"stdout\",\"time\":\"2026-03-07T11:00:00.000000001Z\"}\n",
           T "stdout F a\n" T "stdout F first second\n", LINES(1, 2));
     check("{\"log\":\"a\",\"stream\":\"stdout\"}\n{\"log\":\"b\",\"stream\":\"stdout\"}\n", "a\nb\n", LINES(1, 2));
+    /* every escape, and keys in another order than Docker's */
+    check(
+        "{\"log\":\"\\\\ \\/ \\b\\f\\t\\r\\n\",\"stream\":\"stdout\",\"time\":\"2026-03-07T11:00:00.000000001Z\"}\r\n"
+        "{\"time\":\"2026-03-07T11:00:00.000000001Z\",\"log\":\"\\ud83d\\ude00\\n\",\"stream\":\"stderr\",\"attrs\":{\"a\":\"b\"}}\n",
+        T "stdout F \\ / \b\f\t\r\n" T "stderr F \360\237\230\200\n", LINES(1, 2));
     /* several lines in one record; broken and foreign ones stay */
     check(
         "{\"log\":\"a\\nb\\n\",\"stream\":\"stdout\",\"time\":\"2026-03-07T11:00:00.000000001Z\"}\n{\"log\":\"cut\n{\"other\":1}\nplain\n{\"log\":\"\\tend\\n\"}",
@@ -78,10 +83,11 @@ static void decodes_journal_json(void **state) {
         "{\"__REALTIME_TIMESTAMP\":\"1772881200500000\",\"__MONOTONIC_TIMESTAMP\":\"100500000\",\"_HOSTNAME\":\"node-3\",\"SYSLOG_IDENTIFIER\":\"python3\",\"_PID\":\"42\",\"MESSAGE\":\"a\\nb\"}\n"
         "{\"__REALTIME_TIMESTAMP\":\"1772881201000000\",\"_HOSTNAME\":\"node-3\",\"_TRANSPORT\":\"kernel\",\"_PID\":\"1\",\"MESSAGE\":\"NVRM: Xid\"}\n"
         "{\"__REALTIME_TIMESTAMP\":\"1772881201000000\",\"_COMM\":\"my tool\",\"MESSAGE\":[104,105,255]}\n{\"MESSAGE\":null}\n{\"MESSAGE\":[\"two\",\"texts\"]}\n[1]\n";
-    check(text,
-          "2026-03-07T11:00:00.5+00:00 node-3 python3[42]: a\n2026-03-07T11:00:00.5+00:00 node-3 python3[42]: b\n"
-          "2026-03-07T11:00:01+00:00 node-3 kernel: NVRM: Xid\n2026-03-07T11:00:01+00:00 localhost my_tool: hi\xff\n\ntwo\n[1]\n",
-          LINES(1, 1, 2, 3, 4, 5, 6));
+    check(
+        text,
+        "2026-03-07T11:00:00.5+00:00 node-3 python3[42]: a\n2026-03-07T11:00:00.5+00:00 node-3 python3[42]: b\n"
+        "2026-03-07T11:00:01+00:00 node-3 kernel: NVRM: Xid\n2026-03-07T11:00:01+00:00 localhost my_tool: hi\xff\n\ntwo\n[1]\n",
+        LINES(1, 1, 2, 3, 4, 5, 6));
     struct dg_prefix p; /* and the front is one that is understood */
     dg_prefix_parse(DG_S("2026-03-07T11:00:00.5+00:00 node-3 python3[42]: a"), DG_KIND_SERVER, &p);
     assert_slice(p.body, "a");
