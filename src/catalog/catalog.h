@@ -69,6 +69,7 @@ struct dg_cat_engine {
 };
 struct dg_cat_file { /* a file that holds (a part of) an engine */
     struct dg_slice path, engine;
+    struct dg_slice text; /* in memory; {NULL,0}: at path */
     bool read;
 };
 /* Files are found at once and read when their engine is first asked for: most runs need one engine or none. */
@@ -86,6 +87,9 @@ struct dg_catalog {
  * (may be NULL) must live as long as the catalog: faults go there when a file is read, and the file is then left out.
  */
 struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg_problems *probs);
+/* One more file, which is in memory and stays there as long as the catalog; all others win over it. `name` is for
+ * messages. Nothing happens when its first key is not `engine`. 0 or -DG_E_NOMEM. */
+int dg_catalog_add_text(struct dg_catalog *c, const char *name, struct dg_slice text);
 void dg_catalog_free(struct dg_catalog *c);
 static inline void dg_catalog_freep(struct dg_catalog **c) { dg_catalog_free(*c); }
 /* Read all that is not read yet. 0 or -DG_E_NOMEM. */

@@ -130,7 +130,7 @@ static void read_file(struct dg_catalog *c, const struct dg_cat_file *f) {
     struct dg_err err = {0};
     struct dg_cat_engine read = {0};
     struct dg_yaml *root = NULL;
-    int r = dg_file_read(f->path.ptr, &text, &err);
+    int r = f->text.ptr ? dg_buf_add_slice(&text, f->text) : dg_file_read(f->path.ptr, &text, &err);
     if (r && r != -DG_E_NOMEM) dg_problems_add(c->probs, f->path.ptr, 0, 0, NULL, 0, "%s", err.msg);
     struct dg_schema s = {.file = f->path.ptr, .text = dg_buf_slice(&text), .arena = c->arena, .probs = c->probs};
     if (!r) r = dg_yaml_parse(s.file, s.text, s.arena, c->probs, &root, &err);
@@ -183,9 +183,18 @@ static void note_file(struct dg_catalog *c, const char *path) {
     ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
     dg_closep(&fd);
     if (n <= 0 || !engine_of(dg_slice(head, (size_t)n), &engine) || c->n_files == MAX_FILES) return;
-    struct dg_cat_file f = {dg_arena_dup(c->arena, dg_cstr(path)), dg_arena_dup(c->arena, engine), false};
+    struct dg_cat_file f = {.path = dg_arena_dup(c->arena, dg_cstr(path)), .engine = dg_arena_dup(c->arena, engine)};
     c->failed = c->failed || !f.path.ptr || !f.engine.ptr;
     c->files[c->n_files++] = f;
+}
+
+int dg_catalog_add_text(struct dg_catalog *c, const char *name, struct dg_slice text) {
+    struct dg_slice engine;
+    if (!engine_of(text, &engine) || c->n_files == MAX_FILES) return 0;
+    struct dg_cat_file f = {.path = dg_arena_dup(c->arena, dg_cstr(name)), .engine = engine, .text = text};
+    memmove(c->files + 1, c->files, c->n_files++ * sizeof(*c->files));
+    c->files[0] = f;
+    return f.path.ptr ? 0 : -DG_E_NOMEM;
 }
 
 static void find_files(struct dg_catalog *c, const char *path, unsigned depth) {

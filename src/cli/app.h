@@ -11,9 +11,20 @@
 #include "pack/pack.h"
 #include "store/store.h"
 
+/* Rules that are inside the program, for when none lie beside it: a packs.bin, and the files of the catalog. */
+struct dg_built_in {
+    struct dg_slice packs;
+    const struct dg_built_in_file {
+        const char *name;
+        struct dg_slice text;
+    } * engines;
+    size_t n_engines;
+};
+
 enum dg_form { DG_FORM_TEXT, DG_FORM_JSON, DG_FORM_JSONL, DG_FORM_MARKDOWN, DG_FORM_HTML };
 
 struct dg_app {
+    const struct dg_built_in *built_in; /* NULL: none */
     struct dg_args args;
     struct dg_env env;
     enum dg_form form;
@@ -31,15 +42,16 @@ struct dg_app {
 #include "cli/commands.def"
 #undef CMD
 
-/* The program: parse, run the command, free everything. */
-int dg_cli_main(int argc, char **argv);
+/* The program: parse, run the command, free everything. `built_in` may be NULL. */
+int dg_cli_main(int argc, char **argv, const struct dg_built_in *built_in);
 
 /* Parse, read the environment, settle the options that all commands take. 0 or -DG_E_*. */
 int dg_app_init(struct dg_app *app, int argc, char **argv, struct dg_err *err);
 void dg_app_release(struct dg_app *app);
 
-/* Load rules and catalog: packs.bin beside the shipped rules where it fits, else YAML; then those of the machine, of
- * the user, of --rules. Rejected rules are said on standard error once, as a count. */
+/* Load rules and catalog: packs.bin beside the shipped rules where it fits, else YAML (or what is built in, when no
+ * rules lie beside the program); then those of the machine, of the user, of --rules. Rejected rules are said on
+ * standard error once, as a count. */
 int dg_app_rules(struct dg_app *app, struct dg_err *err);
 /* Load rules with their examples, from `paths` alone when there are any. */
 int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, struct dg_err *err);

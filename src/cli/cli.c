@@ -39,7 +39,7 @@ static int run(struct dg_app *app) {
     return what ? generate(what) : commands[app->args.cmd](app);
 }
 
-int dg_cli_main(int argc, char **argv) {
+int dg_cli_main(int argc, char **argv, const struct dg_built_in *built_in) {
     struct dg_app app;
     struct dg_err err = {0};
     signal(SIGPIPE,
@@ -49,6 +49,7 @@ int dg_cli_main(int argc, char **argv) {
         status = dg_msg_err(&err);
         if (status == DG_EXIT_USAGE) dg_msg("see 'diagnose --help'");
     } else {
+        app.built_in = built_in;
         status = run(&app);
     }
     dg_app_release(&app);

@@ -1,4 +1,4 @@
-/* Where rules come from, in rising precedence: shipped, the machine's, the user's, --rules. */
+/* Where rules come from, in rising precedence: shipped (or built in), the machine's, the user's, --rules. */
 #include "cli/app.h"
 #include "base/file.h"
 #include <fcntl.h>
@@ -11,7 +11,8 @@ enum { PLACES_MAX = 64, PATH_ROOM = 4096, CACHE_MAX = 16 << 20 };
 
 struct places {
     struct dg_pack_place v[PLACES_MAX];
-    size_t n, shipped; /* the first `shipped` came with the program */
+    size_t n, shipped;                  /* the first `shipped` came with the program */
+    const struct dg_built_in *built_in; /* what comes before the first; NULL: nothing */
     char rules[PATH_ROOM], packs[PATH_ROOM], user[PATH_ROOM];
 };
 
@@ -27,7 +28,7 @@ static void own_folder(char out[PATH_ROOM]) {
     if (slash) *slash = '\0';
 }
 
-static void shipped(struct places *p) {
+static void shipped(struct places *p, const struct dg_built_in *built_in) {
     char own[PATH_ROOM];
     own_folder(own);
     if (!strcmp(own, DG_BUILD_DIR)) {
@@ -35,7 +36,12 @@ static void shipped(struct places *p) {
         snprintf(p->packs, PATH_ROOM, "%s/packs.bin", DG_BUILD_DIR);
     } else {
         int n = snprintf(p->rules, PATH_ROOM, "%s/%s", own, DG_RULES_RELATIVE_DIR);
-        if (n >= PATH_ROOM || !dg_path_is_dir(p->rules)) snprintf(p->rules, PATH_ROOM, "%s", DG_RULES_INSTALL_DIR);
+        bool beside = n < PATH_ROOM && dg_path_is_dir(p->rules);
+        if (!beside && built_in) {
+            p->built_in = built_in;
+            return;
+        }
+        if (!beside) snprintf(p->rules, PATH_ROOM, "%s", DG_RULES_INSTALL_DIR);
         n = snprintf(p->packs, PATH_ROOM, "%s/../packs.bin", p->rules);
         if (n >= PATH_ROOM) p->packs[0] = '\0';
     }
@@ -54,7 +60,7 @@ static int named(struct places *p, const struct dg_args *args, enum dg_opt opt, 
 
 static int find_places(const struct dg_app *app, struct places *p, struct dg_err *err) {
     if (dg_args_has(&app->args, DG_OPT_RULES_ONLY)) return named(p, &app->args, DG_OPT_RULES_ONLY, err);
-    shipped(p);
+    shipped(p, app->built_in);
     p->v[p->n++] = (struct dg_pack_place){.path = "/etc/diagnose/rules", .user = true};
     const char *config = app->env.xdg_config_home, *home = app->env.home;
     int n = 0;
@@ -68,6 +74,7 @@ static int find_places(const struct dg_app *app, struct places *p, struct dg_err
 
 /* packs.bin holds the shipped rules as they were built; damaged or of another version, the YAML is read instead. */
 static int load_packs(struct dg_app *app, const struct places *p, struct dg_err *err) {
+    if (p->built_in) return dg_pack_load_memory(p->built_in->packs, p->v, p->n, &app->problems, &app->pack, err);
     if (p->shipped) {
         int r = dg_pack_load_bin(p->packs, p->v + p->shipped, p->n - p->shipped, &app->problems, &app->pack, err);
         if (r != -DG_E_UNSUPPORTED && r != -DG_E_IO) return r;
@@ -83,7 +90,12 @@ static int load_catalog(struct dg_app *app, const struct places *p, struct dg_er
     for (size_t i = 0; i < p->n; i++)
         if (p->v[i].required || !access(p->v[i].path, F_OK)) paths[n++] = p->v[i].path;
     app->catalog = dg_catalog_load(paths, n, &app->problems);
-    return app->catalog ? 0 : dg_err_nomem(err);
+    if (!app->catalog) return dg_err_nomem(err);
+    for (size_t i = 0; p->built_in && i < p->built_in->n_engines; i++) {
+        const struct dg_built_in_file *f = &p->built_in->engines[i];
+        if (dg_catalog_add_text(app->catalog, f->name, f->text)) return dg_err_nomem(err);
+    }
+    return 0;
 }
 
 int dg_app_rules(struct dg_app *app, struct dg_err *err) {
@@ -103,6 +115,10 @@ int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, stru
     struct places p = {.n = 0};
     int r = 0;
     if (!n) r = find_places(app, &p, err);
+    if (!r && p.built_in)
+        r = dg_err_set(err, DG_E_NOTFOUND, 0,
+                       "the rules inside this program are without examples: name packs, or lay "
+                       "the rules at " DG_RULES_RELATIVE_DIR " from it");
     for (size_t i = 0; i < n && i < PLACES_MAX; i++)
         p.v[p.n++] = (struct dg_pack_place){.path = paths[i], .required = true, .user = true, .named = true};
     if (!r) r = dg_pack_load(p.v, p.n, true, &app->problems, &app->pack, err);

@@ -272,18 +272,16 @@ static bool well_made(struct dg_slice bin, struct head *head) {
            head->db_size <= head->size && head->hash == XXH3_64bits(bin.ptr + sizeof(*head), head->size);
 }
 
-static int read_bin(struct dg_pack *p, const char *bin, struct dg_err *err) {
+static int decode(struct dg_pack *p, struct dg_slice bin, const char *name, struct dg_err *err) {
     struct head head;
-    int r = read_file(bin, p, err);
-    if (r == -DG_E_NOMEM) return r;
-    if (r || !well_made(p->bin, &head))
-        return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is absent, damaged or of another build", bin);
-    struct dg_slice body = dg_slice_from(p->bin, sizeof(head));
+    if (!well_made(bin, &head))
+        return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is absent, damaged or of another build", name);
+    struct dg_slice body = dg_slice_from(bin, sizeof(head));
     struct codec c = {.in = dg_slice_from(body, head.db_size), .arena = p->arena};
     p->literal_db = dg_slice_upto(body, head.db_size);
     ruleset(&c, &p->set);
     if (c.nomem) return dg_err_nomem(err);
-    return c.bad ? dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is damaged", bin) : 0;
+    return c.bad ? dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is damaged", name) : 0;
 }
 
 /* The rules go into the growing set only when others may come on top of them. */
@@ -293,16 +291,34 @@ static int add_rules(struct dg_pack *p) {
     return 0;
 }
 
+static int add_places(struct dg_pack *p, const struct dg_pack_place *places, size_t n, struct dg_problems *probs,
+                      struct dg_err *err) {
+    int r = 0;
+    if (n) {
+        r = add_rules(p) ? dg_err_nomem(err) : pack_read_places(p, places, n, 1, false, probs, err);
+        if (!r) r = pack_lay_out(p) ? dg_err_nomem(err) : 0;
+    }
+    return !r && pack_number(p) ? dg_err_nomem(err) : r;
+}
+
 int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
                      struct dg_pack **ret, struct dg_err *err) {
     _cleanup_(dg_pack_freep) struct dg_pack *p = pack_new();
     if (!p) return dg_err_nomem(err);
-    int r = read_bin(p, bin, err);
-    if (!r && n) {
-        r = add_rules(p) ? dg_err_nomem(err) : pack_read_places(p, user_places, n, 1, false, probs, err);
-        if (!r) r = pack_lay_out(p) ? dg_err_nomem(err) : 0;
-    }
-    if (!r && pack_number(p)) r = dg_err_nomem(err);
+    int r = read_file(bin, p, err);
+    if (r == -DG_E_NOMEM) return r;
+    r = decode(p, r ? (struct dg_slice){NULL, 0} : p->bin, bin, err);
+    if (!r) r = add_places(p, user_places, n, probs, err);
+    if (!r) *ret = DG_TAKE(p);
+    return r;
+}
+
+int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
+                        struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err) {
+    _cleanup_(dg_pack_freep) struct dg_pack *p = pack_new();
+    if (!p) return dg_err_nomem(err);
+    int r = decode(p, bin, "packs.bin", err);
+    if (!r) r = add_places(p, user_places, n, probs, err);
     if (!r) *ret = DG_TAKE(p);
     return r;
 }

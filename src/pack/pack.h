@@ -29,6 +29,9 @@ void dg_pack_lint(const struct dg_pack *p, struct dg_problems *probs);
  * architecture, or damaged: load the YAML instead. */
 int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
                      struct dg_pack **ret, struct dg_err *err);
+/* The same from a packs.bin that is in memory, and stays there as long as the pack. */
+int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
+                        struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err);
 /* Write packs.bin: rules without examples, and the serialized literal database given by the caller (match makes it). */
 int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice literal_db, const char *path, struct dg_err *err);
 /* The serialized literal database that came with packs.bin and fits exactly these rules, or {NULL,0}. */

@@ -135,6 +135,24 @@ static void test_later_file_replaces_an_axis(void **state) {
     unlink(second);
 }
 
+static void test_a_file_in_memory_comes_first(void **state) {
+    (void)state;
+    char path[] = "/tmp/dg-catalog-XXXXXX.yaml";
+    int fd = mkstemps(path, 5);
+    dg_closep(&fd);
+    write_file(path, "engine: toy\ntitle: Mine\nchecked: 2026-12-01\naxes:\n- axis: moe-backend\n  choices: [{name: "
+                     "only, archs: '*', evidence: expected}]\n");
+    const char *paths[] = {path};
+    _cleanup_(dg_catalog_freep) struct dg_catalog *c = dg_catalog_load(paths, 1, NULL);
+    assert_int_equal(dg_catalog_add_text(c, "inside/toy.yaml", DG_S(GOOD)), 0);
+    assert_int_equal(dg_catalog_add_text(c, "inside/pack.yaml", DG_S("pack: x\nrules: []\n")), 0);
+    const struct dg_cat_engine *e = dg_catalog_engine(c, DG_S("toy"));
+    assert_int_equal(dg_catalog_axis(e, DG_S("moe-backend"))->n_choices, 1);
+    assert_int_equal(e->n_models, 1);
+    assert_int_equal(c->n_files, 2);
+    unlink(path);
+}
+
 static void test_out_of_memory(void **state) {
     (void)state;
     char path[] = "/tmp/dg-catalog-XXXXXX.yaml";
@@ -158,9 +176,11 @@ static void test_out_of_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads_all_keys), cmocka_unit_test(test_refuses),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads_all_keys),
+                                       cmocka_unit_test(test_refuses),
                                        cmocka_unit_test(test_other_files_are_passed_over),
                                        cmocka_unit_test(test_later_file_replaces_an_axis),
+                                       cmocka_unit_test(test_a_file_in_memory_comes_first),
                                        cmocka_unit_test(test_out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,10 @@ static void its_literals_fit_its_rules_only(void **state) {
     assert_null(dg_matcher_warning(m));
     dg_matcher_free(m);
     dg_pack_free(p);
+    assert_int_equal(dg_pack_load_memory(dg_buf_slice(&s.bytes), NULL, 0, NULL, &p, &err), 0); /* not from a file */
+    assert_int_equal(dg_pack_rules(p)->n_rules, 4);
+    assert_int_equal(dg_pack_literal_db(p).len, db.len);
+    dg_pack_free(p);
     fx_load(
         &more,
         "- {id: a, title: x, role: fact, match: {lit: 'uvwxyz'}}\n- {id: z, title: x, role: fact, match: {lit: 'zzzzzz'}}\n",
@@ -110,6 +114,7 @@ static void refused(struct saved *s, struct dg_slice bytes) {
     struct dg_err err = {0};
     fx_write(s->path, bytes);
     assert_int_equal(dg_pack_load_bin(s->path, NULL, 0, NULL, &p, &err), -DG_E_UNSUPPORTED);
+    assert_int_equal(dg_pack_load_memory(bytes, NULL, 0, NULL, &p, &err), -DG_E_UNSUPPORTED);
 }
 
 static void what_is_damaged_is_refused(void **state) {
