@@ -194,18 +194,30 @@ static int import_row(struct dg_store *store, const json_t *row, struct dg_err *
     return r;
 }
 
+static int import_line(struct dg_store *store, struct dg_slice line, struct dg_err *err) {
+    if (!dg_slice_trim(line).len) return 0;
+    if (line.len > ROOM) return -DG_E_SYNTAX;
+    json_t *row = dg_json_parse(line, err);
+    int r = row ? import_row(store, row, err) : -DG_E_SYNTAX;
+    json_decref(row);
+    return r;
+}
+
+/* Line by line: an export may be larger than memory. What stood before a fault has been taken. */
 static int import_from(struct dg_store *store, const char *path, struct dg_err *err) {
-    struct dg_buf text = DG_BUF_INIT(ROOM);
-    int r = dg_file_read(strcmp(path, "-") ? path : "/dev/stdin", &text, err);
-    struct dg_slice rest = dg_buf_slice(&text), line;
-    for (unsigned n = 1; !r && rest.len && dg_slice_split(&rest, '\n', &line); n++) {
-        if (!dg_slice_trim(line).len) continue;
-        json_t *row = dg_json_parse(line, err);
-        r = row ? import_row(store, row, err) : -DG_E_SYNTAX;
-        if (r == -DG_E_SYNTAX) r = dg_err_at(err, DG_E_SYNTAX, path, n, 1, "no exported attempt");
-        json_decref(row);
+    bool own = strcmp(path, "-") != 0;
+    FILE *f = own ? fopen(path, "re") : stdin;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    int r = f ? 0 : dg_err_set(err, DG_E_IO, errno, "cannot open '%s'", path);
+    for (unsigned at = 1; !r && (n = getline(&line, &room, f)) >= 0; at++) {
+        r = import_line(store, dg_slice(line, (size_t)n), err);
+        if (r == -DG_E_SYNTAX) r = dg_err_at(err, DG_E_SYNTAX, path, at, 1, "no exported attempt");
     }
-    dg_buf_release(&text);
+    if (!r && ferror(f)) r = dg_err_set(err, DG_E_IO, errno, "cannot read '%s'", path);
+    free(line);
+    if (f && own) fclose(f);
     return r;
 }
 
