@@ -32,7 +32,20 @@ static struct dg_slice ranks_note(struct dg_judge *j, const struct dg_finding *f
     return n ? dg_judge_say(j, "the same on %.*s", (int)n, text) : (struct dg_slice){NULL, 0};
 }
 
+/* Where the same words became fatal, when they were first said outside of any failure (a warning at the top). */
+static const struct dg_place *became_fatal(const struct dg_judge *j, const struct dg_finding *f) {
+    const struct dg_place *at = NULL;
+    DG_EACH_FATAL(j, i) {
+        const struct dg_fatal *t = &j->scan->fatals[i];
+        if (dg_record_holds(t, &f->first)) return NULL;
+        if (!at && t->place.source == f->last.source && dg_slice_eq(t->place.text, f->last.text)) at = &t->place;
+    }
+    return at;
+}
+
 static void own_places(struct dg_judge *j, struct dg_cause *c, const struct dg_finding *f) {
+    const struct dg_place *fatal = f->count > 1 ? became_fatal(j, f) : NULL;
+    if (fatal) add(j, c, fatal, f->rule, (struct dg_slice){NULL, 0}, 1);
     add(j, c, &f->first, f->rule, (struct dg_slice){NULL, 0}, f->count);
     for (uint32_t i = 0; i < f->n_decisive; i++) add(j, c, &f->decisive[i], f->rule, (struct dg_slice){NULL, 0}, 1);
 }
