@@ -2,7 +2,7 @@
 # without sources makes no library.
 function(dg_layer name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
-  list(FILTER sources EXCLUDE REGEX "/(main|packc|archgen)\\.c$")
+  list(FILTER sources EXCLUDE REGEX "/(main|onefile|packc|archgen)\\.c$")
   if(NOT sources)
     return()
   endif()

@@ -1,0 +1,31 @@
+# The target onefile, at onefile/diagnose in the build folder: the program for containers that hold nothing. Its only
+# shared libraries are libc, libm and the loader, and its rules are inside. Build it where glibc is old enough for the
+# containers it is to run in (Debian 12); tools/package checks the outcome.
+set(onefile_libraries)
+foreach(name archive lzma zstd bz2 z pcre2-8 yaml sqlite3 jansson utf8proc xxhash hs_runtime hs)
+  find_library(DIAGNOSE_STATIC_${name} NAMES lib${name}.a REQUIRED)
+  list(APPEND onefile_libraries ${DIAGNOSE_STATIC_${name}}) # hs behind its runtime: for hs_valid_platform alone
+endforeach()
+
+file(GLOB engine_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rules/engines/*.yaml)
+set(embedded "PACKS(\"${PROJECT_BINARY_DIR}/packs.bin\")\n")
+set(number 0)
+foreach(file IN LISTS engine_files)
+  get_filename_component(name ${file} NAME)
+  string(APPEND embedded "ENGINE(${number}, \"engines/${name}\", \"${file}\")\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/onefile.def CONTENT "${embedded}" @ONLY)
+set_source_files_properties(src/cli/onefile.c PROPERTIES OBJECT_DEPENDS "${PROJECT_BINARY_DIR}/packs.bin;${engine_files}")
+
+get_property(layers GLOBAL PROPERTY DG_LAYERS)
+set(archives)
+foreach(layer IN LISTS layers)
+  list(APPEND archives $<TARGET_FILE:${layer}>) # the file, not the target, which stands for shared libraries too
+endforeach()
+add_executable(onefile src/cli/onefile.c)
+add_dependencies(onefile packs ${layers})
+target_include_directories(onefile PRIVATE ${PROJECT_BINARY_DIR}/generated $<TARGET_PROPERTY:PkgConfig::DEPS,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(onefile PRIVATE dg_flags -Wl,--start-group ${archives} -Wl,--end-group ${onefile_libraries} m)
+target_link_options(onefile PRIVATE -Wl,--gc-sections -static-libgcc)
+set_target_properties(onefile PROPERTIES OUTPUT_NAME diagnose RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/onefile)
