@@ -5,6 +5,6 @@ if ! command -v python3 >/dev/null; then
     echo "python3 is not here: not scored"
     exit 77
 fi
-python3 "$SOURCE_DIR/tests/score/score" --diagnose "$DIAGNOSE" --show --min-class 97 --min-line 95 --min-next 90 --max-wrong 0 "$cases" ||
+python3 "$SOURCE_DIR/tests/score/score" --diagnose "$DIAGNOSE" --show --min-class 99 --min-line 99 --min-next 99 --max-wrong 0 "$cases" ||
     fail "the score is below its floors"
 finish
