@@ -247,6 +247,7 @@ static void look_at(struct engine *e, const struct hit_line *l, bool first) {
 void quiet_settle(struct engine *e) {
     struct quiet *q = &e->quiet;
     uint64_t raw = e->last_raw;
+    struct msg whole = e->whole[0]; /* of the line whose hit asks for this; its other needles come after it */
     uint32_t from = q->from, to = q->to;
     q->from = q->to = 0;
     q->serial++;
@@ -255,6 +256,7 @@ void quiet_settle(struct engine *e) {
     for (uint32_t i = to; i-- > from;)
         if (only_service(e, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], false);
     e->last_raw = raw;
+    e->whole[0] = whole;
 }
 
 void trouble_begins(struct engine *e) {
