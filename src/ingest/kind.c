@@ -154,6 +154,7 @@ static const struct face starts[] = {
 };
 
 static const struct face holds[] = {
+    {DG_KIND_CONTAINER, "  kubelet  "},
     {DG_KIND_SERVER, "server_args=ServerArgs("},
     {DG_KIND_SERVER, "sglang.launch_server"},
     {DG_KIND_SERVER, "vllm serve "},
