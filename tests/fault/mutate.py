@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Mutated logs: whatever stands in one, the program ends in time, with one of its five statuses, and its JSON is JSON.
+
+    mutate.py DIAGNOSE FIXTURES [MUTATIONS_PER_FIXTURE] [SEED]
+
+A log that breaks it is left in /tmp/mutate-SEED-CASE-NUMBER."""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+SECONDS = 20
+HOSTILE = [b"\x00", b"\xff\xfe", b"\x1b[31m", b"\x1b]8;;x\x07", b"\r", b"\r\n", b"\xc2\x9b", b"\xe2\x80\xae", b"'" * 300, b"(" * 3000,
+           b"{", b"[" * 3000, b"\\n", b"\\", b"A" * 70000, b"9" * 400, b"-1", b"1e999", b"nan", b"Traceback (most recent call last):\n",
+           b"server_args=ServerArgs(", b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"</script>", b"%s%n"]
+
+
+def flip(rng, b, at):
+    return b[:at] + bytes([rng.randrange(256)]) + b[at + 1:]
+
+
+def insert(rng, b, at):
+    return b[:at] + rng.choice(HOSTILE) + b[at:]
+
+
+def cut(rng, b, at):
+    return b[:at]
+
+
+def cut_head(rng, b, at):
+    return b[at:]
+
+
+def remove(rng, b, at):
+    return b[:at] + b[at + rng.randrange(1, 200):]
+
+
+def repeat(rng, b, at):
+    return b[:at] + b[at:at + rng.randrange(1, 400)] * rng.randrange(2, 60) + b[at:]
+
+
+def lines(change):
+    def mutate(rng, b, at):
+        v = b.split(b"\n")
+        change(rng, v)
+        return b"\n".join(v)
+    return mutate
+
+
+def swap(rng, v):
+    i, j = rng.randrange(len(v)), rng.randrange(len(v))
+    v[i], v[j] = v[j], v[i]
+
+
+def join(rng, v):
+    i = rng.randrange(len(v))
+    v[i:i + 20] = [b"".join(v[i:i + 20])]
+
+
+def shuffle(rng, v):
+    rng.shuffle(v)
+
+
+def number(rng, b, at):
+    found = re.compile(rb"[0-9]+").search(b, at)
+    return b[:found.start()] + rng.choice([b"0", b"-7", b"18446744073709551616", b"1e400", b""]) + b[found.end():] if found else b
+
+
+MUTATIONS = [flip, flip, insert, insert, cut, cut_head, remove, repeat, number, number, lines(swap), lines(join), lines(shuffle)]
+FORMATS = ["json", "json", "json", "text", "markdown", "html", "jsonl"]
+
+
+def mutated(rng, text):
+    for _ in range(rng.randrange(1, 6)):
+        text = rng.choice(MUTATIONS)(rng, text, rng.randrange(len(text) + 1))
+    return text
+
+
+def fault_of(command, form):
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"no end after {SECONDS} s"
+    if done.returncode not in range(5):
+        return f"status {done.returncode}: {done.stderr[-2000:].decode(errors='replace')}"
+    if done.returncode in (2, 4):
+        return f"status {done.returncode} with a report" if done.stdout else None
+    if re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]", done.stdout):
+        return "a control character in the report"
+    if form.startswith("json"):
+        try:
+            json.loads(done.stdout.decode())
+        except ValueError as e:
+            return f"no JSON: {e}"
+    return None
+
+
+def main():
+    program, fixtures, count, seed = sys.argv[1], sys.argv[2], int((sys.argv + ["1"])[3]), int((sys.argv + ["", "1"])[4])
+    tried = faults = 0
+    with tempfile.TemporaryDirectory() as home:
+        os.environ.update(HOME=home, TZ="UTC", LC_ALL="C.UTF-8")
+        for case in sorted(os.listdir(fixtures)):
+            logs = [f for f in sorted(os.listdir(os.path.join(fixtures, case))) if f != "case.json"]
+            for i in range(count):
+                rng = random.Random(f"{seed} {case} {i}")
+                name = rng.choice(logs)
+                with open(os.path.join(fixtures, case, name), "rb") as f:
+                    text = mutated(rng, f.read())
+                path = os.path.join(home, name)
+                with open(path, "wb") as f:
+                    f.write(text)
+                form = rng.choice(FORMATS)
+                record = [] if i % 8 == 0 else ["--no-record"]
+                fault = fault_of([program, "--no-device", "--format", form, *record, path], form)
+                tried += 1
+                if fault:
+                    kept = f"/tmp/mutate-{seed}-{case}-{i}"
+                    with open(kept, "wb") as f:
+                        f.write(text)
+                    print(f"{kept} ({form}): {fault}")
+                    faults += 1
+                os.remove(path)
+    print(f"{tried} logs, {faults} faults")
+    return 1 if faults or not tried else 0
+
+
+sys.exit(main())
