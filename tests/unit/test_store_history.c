@@ -239,7 +239,7 @@ static void test_old_attempts_go(void **state) {
     (void)state;
     struct dg_store *s = open_store(DG_STORE_WRITE);
     record(s, "old", "x", "fails");
-    assert_int_equal(dg_db_exec(s, "UPDATE diagnoses SET time = 0", "write", NULL), 0);
+    assert_int_equal(dg_db_exec(s, "UPDATE attempts SET seen = 0", "write", NULL), 0);
     assert_int_equal(history(s, (struct dg_history_filter){0}).n, 1);
     assert_int_equal(record(s, "new", "x", "fails"), 2);
     struct seen left = history(s, (struct dg_history_filter){0});
