@@ -55,6 +55,8 @@ void dg_app_release(struct dg_app *app);
 int dg_app_rules(struct dg_app *app, struct dg_err *err);
 /* Load rules with their examples, from `paths` alone when there are any. */
 int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, struct dg_err *err);
+/* Does packs.bin hold other rules than the shipped YAML that it was made from? */
+bool dg_app_packs_stale(void);
 /* Compile the rules' literals, or take them from packs.bin or the cache. */
 int dg_app_matcher(struct dg_app *app, struct dg_err *err);
 
