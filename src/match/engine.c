@@ -119,6 +119,33 @@ static void *copy_out(struct engine *e, const void *v, size_t n, size_t size) {
     return p;
 }
 
+/* What dg_line_epoch() says of the line, now that its source was read to the end and all its anchors are known. */
+static void settle_place(struct dg_place *p, const struct dg_scan *s) {
+    if (p->source >= s->n_sources) return;
+    struct dg_prefix line = {.boot = p->boot, .time = p->time, .year_missing = p->year_missing};
+    line.boot_clock = !dg_time_known(p->time) && dg_time_known(p->boot);
+    p->time = dg_line_epoch(&line, &s->sources[p->source]);
+}
+
+static void settle_times(struct dg_scan *s) {
+    for (uint32_t i = 0; i < s->n_findings; i++) {
+        struct dg_finding *f = &s->findings[i];
+        settle_place(&f->first, s);
+        settle_place(&f->last, s);
+        for (uint32_t k = 0; k < f->n_decisive; k++) settle_place(&f->decisive[k], s);
+    }
+    for (uint32_t i = 0; i < s->n_fatals; i++) settle_place(&s->fatals[i].place, s);
+    for (uint32_t i = 0; i < s->n_launches; i++) {
+        struct dg_launch *l = &s->launches[i];
+        double shift = l->source < s->n_sources ? s->sources[l->source].year_shift : 0;
+        l->first_time += shift; /* NaN stays NaN */
+        l->last_time += shift;
+        if (l->pulses) settle_place(&l->last_pulse, s);
+    }
+    for (uint32_t i = 0; s->tails && i < s->n_sources; i++)
+        for (uint32_t k = 0; k < s->tails[i].n; k++) settle_place(&s->tails[i].v[k], s);
+}
+
 int engine_finish(struct engine *e, struct dg_scan **ret) {
     struct dg_scan *s = dg_arena_alloc(e->arena, sizeof(*s));
     uint32_t n = 0;
@@ -137,6 +164,7 @@ int engine_finish(struct engine *e, struct dg_scan **ret) {
     s->n_limits = (uint32_t)e->limits.n;
     s->dropped_findings = e->dropped;
     if (e->nomem) return -DG_E_NOMEM;
+    settle_times(s);
     *ret = s;
     return 0;
 }
