@@ -4,7 +4,7 @@
  * there too, so nothing is lost. */
 #include "match/engine.h"
 
-enum { WINDOW = 8, LONE_WINDOW = 12, BITS_MIN = 28 };
+enum { WINDOW = 8, LONE_WINDOW = 12, BITS_MIN = 32 };
 
 /* Half bits of information of a printable character, and of a letter or space (27th) after a letter or space, 'A' being
  * none: counted over server logs and English prose. */
