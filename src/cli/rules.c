@@ -127,6 +127,38 @@ int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, stru
     return r;
 }
 
+static bool same_strs(const struct dg_strs *a, const struct dg_strs *b) {
+    bool same = a->n == b->n;
+    for (uint32_t i = 0; same && i < a->n; i++) same = dg_slice_eq(a->v[i], b->v[i]);
+    return same;
+}
+
+static bool same_rule(const struct dg_rule *a, const struct dg_rule *b) {
+    bool same = dg_slice_eq(a->id, b->id) && dg_slice_eq(a->summary, b->summary) && dg_slice_eq(a->why, b->why) &&
+                a->role == b->role && a->n_patterns == b->n_patterns && a->n_actions == b->n_actions &&
+                same_strs(&a->refines, &b->refines) && same_strs(&a->explains, &b->explains);
+    for (uint32_t i = 0; same && i < a->n_patterns; i++)
+        same = dg_slice_eq(a->patterns[i].lit, b->patterns[i].lit) && dg_slice_eq(a->patterns[i].re, b->patterns[i].re);
+    for (uint32_t i = 0; same && i < a->n_actions; i++)
+        same = dg_slice_eq(a->actions[i].text, b->actions[i].text) &&
+               dg_slice_eq(a->actions[i].propose, b->actions[i].propose);
+    return same;
+}
+
+bool dg_app_packs_stale(void) {
+    struct places p = {.n = 0};
+    _cleanup_(dg_pack_freep) struct dg_pack *bin = NULL;
+    _cleanup_(dg_pack_freep) struct dg_pack *yaml = NULL;
+    shipped(&p, NULL);
+    if (access(p.packs, F_OK) || dg_pack_load(p.v, p.n, false, NULL, &yaml, NULL))
+        return false; /* nothing to compare */
+    if (dg_pack_load_bin(p.packs, NULL, 0, NULL, &bin, NULL)) return true;
+    const struct dg_ruleset *a = dg_pack_rules(bin), *b = dg_pack_rules(yaml);
+    bool same = a->n_rules == b->n_rules;
+    for (uint32_t i = 0; same && i < a->n_rules; i++) same = same_rule(&a->rules[i], &b->rules[i]);
+    return !same;
+}
+
 /* ---- compiled literals: those of the shipped rules come in packs.bin; those of the last set with a user's packs are
  * kept in one cache file, behind the hash of the literals that they are of */
 
@@ -169,13 +201,13 @@ static int cached_matcher(struct dg_app *app, struct dg_err *err) {
     const struct dg_ruleset *rules = dg_pack_rules(app->pack);
     struct dg_buf folder = DG_BUF_INIT(PATH_ROOM), path = DG_BUF_INIT(PATH_ROOM), cache = DG_BUF_INIT(CACHE_MAX);
     XXH128_hash_t hash = literals_of(rules);
-    struct dg_slice db = {NULL, 0};
-    bool place = cache_place(&app->env, &folder, &path);
-    if (place && !dg_file_read(path.ptr, &cache, NULL) && cache.len > sizeof(hash) &&
-        !memcmp(cache.ptr, &hash, sizeof(hash)))
-        db = dg_slice_from(dg_buf_slice(&cache), sizeof(hash));
+    struct dg_slice db = dg_pack_shipped_db(app->pack); /* the next best */
+    bool found = false, place = cache_place(&app->env, &folder, &path);
+    if (place && !dg_file_read(path.ptr, &cache, NULL))
+        found = cache.len > sizeof(hash) && !memcmp(cache.ptr, &hash, sizeof(hash));
+    if (found) db = dg_slice_from(dg_buf_slice(&cache), sizeof(hash));
     int r = dg_matcher_new(rules, db, &app->matcher, err);
-    if (!r && place && !db.len) write_cache(app, folder.ptr, path.ptr, &hash);
+    if (!r && place && !found) write_cache(app, folder.ptr, path.ptr, &hash);
     dg_buf_release(&folder);
     dg_buf_release(&path);
     dg_buf_release(&cache);

@@ -34,7 +34,8 @@ enum limits {
     TAIL_MAX = 40,          /* last messages of a source */
     SPANS_MAX = 16,         /* wrappers that are open at once */
     DEPTH_MAX = 2,          /* opened text within opened text */
-    RECORDS_MAX = 256       /* records that are open at once */
+    RECORDS_MAX = 256,      /* records that are open at once */
+    LOOSE_MAX = 200         /* literals that are sought plainly beside a database that lacks them */
 };
 
 /* What a built-in literal may mean. */
@@ -51,7 +52,7 @@ struct needle {
 };
 struct window {
     struct dg_slice text;
-    uint32_t first, n; /* members[first], …: the needles it stands for */
+    uint32_t first, n; /* members[first], …: the needles it stands for; n 0: none, and text is empty */
 };
 
 struct regex { /* a compiled pattern */
@@ -79,6 +80,8 @@ struct dg_matcher {
         char last;  /* byte of lit: told at a glance that most are not meant */
         bool again; /* the same literal at the same place as the member before */
     } * members;
+    uint32_t *loose; /* needles that the database lacks, where libhs cannot compile: LOOSE_MAX of them at most */
+    uint32_t n_loose;
     hs_database_t *db;                /* NULL: plain search */
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
     char warning[160];
@@ -91,6 +94,9 @@ bool literals_collect(struct dg_matcher *m); /* the needles */
  * already. False: the order names what is none. */
 bool literals_sort(struct dg_matcher *m);
 bool literals_group(struct dg_matcher *m);
+/* The needles by the windows of a database that was made for others; those in which none of them stands are loose. 0,
+ * -DG_E_NOMEM, -DG_E_LIMIT: too many are. */
+int literals_adopt(struct dg_matcher *m, const struct dg_slice *windows, uint32_t n, struct dg_err *err);
 uint64_t literals_hash(const struct dg_matcher *m);
 
 /* ---- windows.c */
@@ -115,6 +121,7 @@ struct scanner { /* one thread's means */
     hs_scratch_t *scratch;
     uint64_t *seen; /* per needle: the line it was last seen on */
     uint64_t serial;
+    const char **loose; /* per loose needle: where it stands next, or NULL */
     bool plain;
 };
 int scanner_init(struct scanner *s, const struct dg_matcher *m, bool plain);

@@ -121,6 +121,41 @@ bool literals_group(struct dg_matcher *m) {
     return true;
 }
 
+/* Sets win_at and win_len when one of the windows stands in the literal. */
+static bool adopt_window(struct needle *n, const struct dg_slice *windows, uint32_t n_windows) {
+    ptrdiff_t at = -1;
+    uint32_t i = 0;
+    while (i < n_windows && (at = dg_slice_find(n->lit, windows[i])) < 0) i++;
+    n->win_at = (uint16_t)(at < 0 ? 0 : at);
+    n->win_len = (uint16_t)(at < 0 ? 0 : windows[i].len);
+    return at >= 0;
+}
+
+int literals_adopt(struct dg_matcher *m, const struct dg_slice *windows, uint32_t n, struct dg_err *err) {
+    uint32_t bound = 0, k = 0;
+    free(m->windows);
+    m->windows = dg_calloc(n, sizeof(*m->windows));
+    m->loose = dg_calloc(m->n_needles, sizeof(*m->loose));
+    if (!m->windows || !m->loose) return dg_err_nomem(err);
+    for (uint32_t i = 0; i < m->n_needles; i++)
+        if (adopt_window(&m->needles[i], windows, n))
+            m->members[bound++] = member_of(&m->needles[i], i);
+        else
+            m->loose[m->n_loose++] = i;
+    if (m->n_loose > LOOSE_MAX)
+        return dg_err_set(err, DG_E_LIMIT, 0, "this build takes %d literals of your own packs, and they have %u",
+                          LOOSE_MAX, m->n_loose);
+    qsort_r(m->members, bound, sizeof(*m->members), by_window, m->needles);
+    m->n_windows = n; /* in order, like the members */
+    for (uint32_t i = 0; i < n; i++) {
+        struct window *w = &m->windows[i];
+        w->first = k;
+        for (; k < bound && dg_slice_eq(window_of(&m->needles[m->members[k].needle]), windows[i]); k++) w->n++;
+        if (w->n) w->text = window_of(&m->needles[m->members[w->first].needle]);
+    }
+    return 0;
+}
+
 uint64_t literals_hash(const struct dg_matcher *m) {
     uint64_t h = 0;
     for (uint32_t i = 0; i < m->n_needles; i++)

@@ -4,17 +4,18 @@
 
 struct regex REGEX_BAD;
 
-/* A serialized database: this, the window of each needle, the needles by window, and what libhs made of them. */
+/* A serialized database: this, the window of each needle, the needles by window, the texts of the windows (a byte of
+ * length each), and what libhs made of them. */
 struct header {
     char magic[8];
     uint64_t literals; /* hash of the literals it was made for */
-    uint64_t windows, size;
+    uint64_t needles, windows, texts, size;
 };
 struct saved_window {
     uint16_t at, len; /* of needle i */
     uint32_t member;  /* the i-th needle by window */
 };
-static const char MAGIC[8] = "DGLITS1";
+static const char MAGIC[8] = "DGLITS2";
 
 /* A literal that never occurs and is shorter than all others: it makes libhs step by two bytes at most, which with a
  * few hundred literals is 2 x faster than the longer steps with their many false candidates. */
@@ -53,15 +54,45 @@ static bool load_windows(struct dg_matcher *m, const char *at) {
     return true;
 }
 
-static bool load(struct dg_matcher *m, struct dg_slice blob) {
+/* The parts of a serialized database. */
+struct parts {
     struct header h;
-    size_t front = sizeof(h) + m->n_needles * sizeof(struct saved_window);
-    if (blob.len < front) return false;
-    memcpy(&h, blob.ptr, sizeof(h));
-    if (memcmp(h.magic, MAGIC, sizeof(MAGIC)) || h.literals != literals_hash(m) || h.windows != m->n_needles ||
-        h.size != blob.len - front || !load_windows(m, blob.ptr + sizeof(h)))
+    struct dg_slice windows, texts, db;
+};
+
+static bool take_apart(struct dg_slice blob, struct parts *p) {
+    if (blob.len < sizeof(p->h)) return false;
+    memcpy(&p->h, blob.ptr, sizeof(p->h));
+    struct dg_slice rest = dg_slice_from(blob, sizeof(p->h));
+    if (memcmp(p->h.magic, MAGIC, sizeof(MAGIC)) || p->h.needles > rest.len / sizeof(struct saved_window)) return false;
+    p->windows = dg_slice_upto(rest, p->h.needles * sizeof(struct saved_window));
+    rest = dg_slice_from(rest, p->windows.len);
+    if (p->h.texts > rest.len || p->h.windows > p->h.texts || p->h.size != rest.len - p->h.texts) return false;
+    p->texts = dg_slice_upto(rest, p->h.texts);
+    p->db = dg_slice_from(rest, p->h.texts);
+    return true;
+}
+
+static bool load(struct dg_matcher *m, const struct parts *p) {
+    if (p->h.literals != literals_hash(m) || p->h.needles != m->n_needles || !load_windows(m, p->windows.ptr))
         return false;
-    return literals_group(m) && hs_deserialize_database(blob.ptr + front, (size_t)h.size, &m->db) == HS_SUCCESS;
+    return literals_group(m) && hs_deserialize_database(p->db.ptr, p->db.len, &m->db) == HS_SUCCESS;
+}
+
+/* A database that was made for some of these literals: the others are sought beside it. */
+static int load_partly(struct dg_matcher *m, const struct parts *p, struct dg_err *err) {
+    _cleanup_(dg_freep) struct dg_slice *texts = dg_calloc(p->h.windows, sizeof(*texts));
+    struct dg_slice rest = p->texts;
+    if (!texts) return dg_err_nomem(err);
+    for (uint64_t i = 0; i < p->h.windows; i++) {
+        size_t len = rest.len ? (unsigned char)*rest.ptr : 0;
+        if (!len || len >= rest.len) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "the literals are damaged");
+        texts[i] = dg_slice(rest.ptr + 1, len);
+        rest = dg_slice_from(rest, len + 1);
+    }
+    if (hs_deserialize_database(p->db.ptr, p->db.len, &m->db) != HS_SUCCESS)
+        return dg_err_set(err, DG_E_UNSUPPORTED, 0, "the literals cannot be loaded");
+    return literals_adopt(m, texts, (uint32_t)p->h.windows, err);
 }
 
 static int count_report(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *ctx) {
@@ -79,6 +110,7 @@ static bool proves_itself(const struct dg_matcher *m) {
     for (uint32_t i = 0; good && i < m->n_windows; i += 50) {
         uint32_t wanted[2] = {i, 0};
         struct dg_slice w = m->windows[i].text;
+        if (!w.len) continue; /* of a rule that was replaced */
         char pad[DG_BLOCK_TAIL] = {0};
         dg_buf_clear(&text);
         dg_buf_adds(&text, "xyz ");
@@ -106,13 +138,17 @@ static void give_up(struct dg_matcher *m, const char *why) {
 
 static int prepare(struct dg_matcher *m, struct dg_slice db, struct dg_err *err) {
     struct dg_err why = {0};
+    struct parts p;
     if (hs_valid_platform() != HS_SUCCESS) {
         give_up(m, "this processor is too old for libhs");
         return 0;
     }
-    if (!db.ptr || !load(m, db)) {
+    bool whole = take_apart(db, &p);
+    if (!whole || !load(m, &p)) {
         int r = make(m, &why);
+        if (r == -DG_E_UNSUPPORTED && whole) r = load_partly(m, &p, &why);
         if (r == -DG_E_NOMEM) return dg_err_nomem(err);
+        if (r == -DG_E_LIMIT) return dg_err_set(err, DG_E_LIMIT, 0, "%s", why.msg);
         if (r) {
             give_up(m, why.msg);
             return 0;
@@ -142,6 +178,7 @@ void dg_matcher_free(struct dg_matcher *m) {
     free(m->needles);
     free(m->windows);
     free(m->members);
+    free(m->loose);
     hs_free_database(m->db);
     free(m);
 }
@@ -151,17 +188,26 @@ const char *dg_matcher_warning(const struct dg_matcher *m) { return *m->warning 
 int dg_matcher_serialize(const struct dg_matcher *m, char **ret, size_t *ret_len, struct dg_err *err) {
     char *bytes = NULL;
     size_t len = 0;
-    if (!m->db) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "%s", m->warning);
+    if (!m->db || m->loose) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "not all literals could be compiled");
     hs_error_t r = hs_serialize_database(m->db, &bytes, &len);
     if (r == HS_NOMEM) return dg_err_nomem(err);
     if (r != HS_SUCCESS) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "libhs cannot serialize (%d)", r);
-    struct header h = {.literals = literals_hash(m), .windows = m->n_needles, .size = len};
+    struct header h = {.literals = literals_hash(m),
+                       .needles = m->n_needles,
+                       .windows = m->n_windows,
+                       .texts = m->n_windows,
+                       .size = len};
+    for (uint32_t i = 0; i < m->n_windows; i++) h.texts += m->windows[i].text.len;
     memcpy(h.magic, MAGIC, sizeof(MAGIC));
     _cleanup_(dg_buf_release) struct dg_buf blob = DG_BUF_INIT(SIZE_MAX);
     dg_buf_add(&blob, &h, sizeof(h));
     for (uint32_t i = 0; i < m->n_needles; i++)
         dg_buf_add(&blob, &(struct saved_window){m->needles[i].win_at, m->needles[i].win_len, m->members[i].needle},
                    sizeof(struct saved_window));
+    for (uint32_t i = 0; i < m->n_windows; i++) {
+        dg_buf_addc(&blob, (char)m->windows[i].text.len);
+        dg_buf_add_slice(&blob, m->windows[i].text);
+    }
     dg_buf_add(&blob, bytes, len);
     free(bytes);
     if (blob.failed) return dg_err_nomem(err);

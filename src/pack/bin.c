@@ -1,8 +1,8 @@
 /* packs.bin: the rules as they are in memory, in one order that writing and reading share.
  *
  * Layout: head, then the literal database, then the rules. Numbers are of this machine's byte order and texts end in
- * NUL, so reading makes no copies. The hash covers everything behind the head: what it does not match is damaged or
- * cut. */
+ * NUL, so reading makes no copies. The hash covers everything behind the head and where the rules begin: what it does
+ * not match is damaged or cut. */
 #include "pack/pack_internal.h"
 #include "base/file.h"
 #include <errno.h>
@@ -245,7 +245,8 @@ int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice literal_db, const 
     dg_buf_add_slice(&body, literal_db);
     ruleset(&c, &set);
     if (body.failed) return dg_err_nomem(err);
-    struct head head = {.size = body.len, .db_size = literal_db.len, .hash = XXH3_64bits(body.ptr, body.len)};
+    struct head head = {
+        .size = body.len, .db_size = literal_db.len, .hash = XXH3_64bits_withSeed(body.ptr, body.len, literal_db.len)};
     made_by(head.made_by, sizeof(head.made_by));
     return write_file(path, dg_slice((const char *)&head, sizeof(head)), dg_buf_slice(&body), err);
 }
@@ -269,7 +270,8 @@ static bool well_made(struct dg_slice bin, struct head *head) {
     memcpy(head, bin.ptr, sizeof(*head));
     made_by(want, sizeof(want));
     return !memcmp(head->made_by, want, sizeof(want)) && head->size == bin.len - sizeof(*head) &&
-           head->db_size <= head->size && head->hash == XXH3_64bits(bin.ptr + sizeof(*head), head->size);
+           head->db_size <= head->size &&
+           head->hash == XXH3_64bits_withSeed(bin.ptr + sizeof(*head), head->size, head->db_size);
 }
 
 static int decode(struct dg_pack *p, struct dg_slice bin, const char *name, struct dg_err *err) {

@@ -70,6 +70,10 @@ int pack_number(struct dg_pack *p) {
 
 const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p) { return &p->set; }
 
+struct dg_slice dg_pack_shipped_db(const struct dg_pack *p) {
+    return p->literal_db;
+}
+
 struct dg_slice dg_pack_literal_db(const struct dg_pack *p) {
     return p->shipped_only ? p->literal_db : (struct dg_slice){NULL, 0};
 }

@@ -37,6 +37,9 @@ int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice literal_db, const 
 /* The serialized literal database that came with packs.bin and fits exactly these rules, or {NULL,0}. */
 struct dg_slice dg_pack_literal_db(const struct dg_pack *p);
 
+/* The same, of the shipped rules, whatever came on top of them. */
+struct dg_slice dg_pack_shipped_db(const struct dg_pack *p);
+
 const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p);
 void dg_pack_free(struct dg_pack *p);
 static inline void dg_pack_freep(struct dg_pack **p) { dg_pack_free(*p); }
