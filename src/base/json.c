@@ -56,6 +56,25 @@ void dg_json_end(struct dg_json *j) {
     j->need_comma = true;
 }
 
+/* As UTF-16, which may take two escapes. */
+static int add_escape(struct dg_buf *out, uint32_t cp) {
+    if (cp < 0x10000) return dg_buf_addf(out, "\\u%04x", cp);
+    cp -= 0x10000;
+    return dg_buf_addf(out, "\\u%04x\\u%04x", 0xd800 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
+}
+
+int dg_json_add_dumped(struct dg_buf *out, struct dg_slice s) {
+    int r = 0;
+    while (s.len && !r) {
+        int32_t cp;
+        size_t n = dg_utf8_next(s, &cp);
+        bool raw = cp < 0x7f || !dg_utf8_hidden(cp);
+        r = raw ? dg_buf_add(out, s.ptr, n) : add_escape(out, (uint32_t)cp);
+        s = dg_slice_from(s, n);
+    }
+    return r;
+}
+
 static void add_string(struct dg_buf *out, struct dg_slice s) {
     dg_buf_addc(out, '"');
     while (s.len) {
@@ -65,8 +84,8 @@ static void add_string(struct dg_buf *out, struct dg_slice s) {
             dg_buf_adds(out, DG_UTF8_REPLACEMENT);
         else if (cp == '"' || cp == '\\')
             dg_buf_addf(out, "\\%c", (char)cp);
-        else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))
-            dg_buf_addf(out, "\\u%04x", (unsigned)cp);
+        else if (dg_utf8_hidden(cp))
+            add_escape(out, (uint32_t)cp);
         else
             dg_buf_add(out, s.ptr, n);
         s = dg_slice_from(s, n);

@@ -1,7 +1,7 @@
 /* JSON: a streaming writer of our own (we decide what happens to bad bytes), and reading through jansson.
  *
- * Writer: strings are written as valid UTF-8, each bad byte as U+FFFD, control characters (C1 and DEL
- * too) as \u00XX. Numbers that are not finite are written as null. Nesting is checked by assert. Errors (memory, limit)
+ * Writer: strings are written as valid UTF-8, each bad byte as U+FFFD, control and format characters as
+ * \uXXXX. Numbers that are not finite are written as null. Nesting is checked by assert. Errors (memory, limit)
  * stick in the buffer (buf->failed). */
 #ifndef DG_BASE_JSON_H
 #define DG_BASE_JSON_H
@@ -41,6 +41,9 @@ void dg_json_kv_bool(struct dg_json *j, const char *key, bool v);
 /* Parse one JSON text; duplicate keys are refused, depth is jansson's. Bytes that are not UTF-8 are replaced before
  * parsing. The result is the caller's (json_decref). NULL: *err says line and column (file is left to the caller). */
 json_t *dg_json_parse(struct dg_slice text, struct dg_err *err);
+/* Append a piece of what jansson dumps, which cuts between characters: DEL, C1 and format characters as \uXXXX, which
+ * it leaves as they are. */
+int dg_json_add_dumped(struct dg_buf *out, struct dg_slice s);
 static inline void dg_json_decrefp(json_t **j) { json_decref(*j); }
 
 #endif

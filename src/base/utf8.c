@@ -41,7 +41,7 @@ int dg_utf8_add_valid(struct dg_buf *out, struct dg_slice s) {
     return r;
 }
 
-static bool is_hidden(int32_t cp) {
+bool dg_utf8_hidden(int32_t cp) {
     if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) return true;
     utf8proc_category_t category = utf8proc_category(cp);
     return category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
@@ -54,7 +54,7 @@ int dg_utf8_add_shown(struct dg_buf *out, struct dg_slice s, bool keep_nl) {
         size_t n = dg_utf8_next(s, &cp);
         if (cp == DG_UTF8_BAD)
             r = dg_buf_adds(out, DG_UTF8_REPLACEMENT);
-        else if (cp == '\t' || (cp == '\n' && keep_nl) || !is_hidden(cp))
+        else if (cp == '\t' || (cp == '\n' && keep_nl) || !dg_utf8_hidden(cp))
             r = dg_buf_add(out, s.ptr, n);
         else
             r = dg_buf_addf(out, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)cp);

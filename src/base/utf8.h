@@ -13,9 +13,10 @@ size_t dg_utf8_next(struct dg_slice s, int32_t *ret_cp);
 bool dg_utf8_valid(struct dg_slice s);
 /* Append `s` with each bad byte as U+FFFD. Nothing else is changed. */
 int dg_utf8_add_valid(struct dg_buf *out, struct dg_slice s);
-/* Append `s` safe for a terminal: each bad byte as U+FFFD; C0 (but for \t, and \n when keep_nl), DEL, C1
- * (\xc2\x80..\x9f), bidi controls, zero-width and other format characters become visible escapes such as \x1b or
- * \u202e. */
+/* C0, DEL, C1, bidi controls, zero-width and other format characters: what must not reach a terminal. */
+bool dg_utf8_hidden(int32_t cp);
+/* Append `s` safe for a terminal: each bad byte as U+FFFD; hidden characters (but for \t, and \n when keep_nl)
+ * become visible escapes such as \x1b or \u202e. */
 int dg_utf8_add_shown(struct dg_buf *out, struct dg_slice s, bool keep_nl);
 /* Columns that shown text takes (wide characters 2, combining 0; tab counts 1). */
 size_t dg_utf8_width(struct dg_slice s);

@@ -329,7 +329,7 @@ int dg_report_json(const struct dg_diagnosis *d, const char *version, struct dg_
     return out->len >= out->max ? -DG_E_LIMIT : -DG_E_NOMEM;
 }
 
-static int dump_to_buf(const char *p, size_t n, void *ctx) { return dg_buf_add(ctx, p, n); }
+static int dump_to_buf(const char *p, size_t n, void *ctx) { return dg_json_add_dumped(ctx, dg_slice(p, n)); }
 
 int dg_report_dump(const json_t *value, bool indent, struct dg_buf *out) {
     if (json_dump_callback(value, dump_to_buf, out, indent ? JSON_INDENT(2) : JSON_COMPACT)) return -DG_E_NOMEM;
