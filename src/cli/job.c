@@ -139,7 +139,7 @@ static int check_inputs(struct dg_job *job) {
     const struct dg_scan *s = job->scan;
     uint32_t readable = 0;
     for (uint32_t i = 0; i < s->n_sources; i++) {
-        if (s->sources[i].error) dg_msg("cannot read '%s': %s", s->sources[i].name, s->sources[i].error);
+        if (s->sources[i].error) dg_msg("%s", s->sources[i].error);
         readable += !s->sources[i].error || s->sources[i].bytes;
     }
     if (job->any_text || job->exit_code >= 0 || job->exit_signal >= 0) return 0; /* silent, but its end was seen */

@@ -213,16 +213,30 @@ static int settle(struct dg_ingest *in, const struct dg_block *last) {
 
 /* --- opening --- */
 
-/* Packed files that would be read as noise. */
+/* Files that are no logs, whatever sentences stand in them. */
+#define UNPACK ", which is not read: unpack it first"
+#define INSPECT ", a binary file and no log: 'diagnose inspect' tells what GPU code it holds"
+#define BINARY ", a binary file and no log"
 static const struct {
     struct dg_slice magic;
     const char *what;
 } strangers[] = {
-    {{"7z\xbc\xaf\x27\x1c", 6}, "a 7z archive"},
-    {{"Rar!\x1a\x07", 6}, "a rar archive"},
-    {{"\x04\x22\x4d\x18", 4}, "an lz4 file"},
-    {{"\x1f\x9d", 2}, "a file of compress"},
-    {{"LZIP", 4}, "an lzip file"},
+    {{"7z\xbc\xaf\x27\x1c", 6}, "a 7z archive" UNPACK},
+    {{"Rar!\x1a\x07", 6}, "a rar archive" UNPACK},
+    {{"\x04\x22\x4d\x18", 4}, "an lz4 file" UNPACK},
+    {{"\x1f\x9d", 2}, "a file of compress" UNPACK},
+    {{"LZIP", 4}, "an lzip file" UNPACK},
+    {{"\x7f"
+      "ELF",
+      4},
+     "an ELF file" INSPECT},
+    {{"!<arch>\n", 8}, "an ar archive" INSPECT},
+    {{"\x50\xed\x55\xba", 4}, "a fatbin" INSPECT},
+    {{"\x89PNG\r\n", 6}, "a PNG image" BINARY},
+    {{"\xff\xd8\xff", 3}, "a JPEG image" BINARY},
+    {{"%PDF-", 5}, "a PDF document" BINARY},
+    {{"GGUF", 4}, "a GGUF model" BINARY},
+    {{"SQLite format 3", 16}, "an SQLite database" BINARY},
 };
 
 static const char *stranger(struct dg_slice head) {
@@ -260,7 +274,7 @@ static int begin_text(struct dg_ingest *in, struct dg_reader *raw, struct dg_sli
         struct dg_err why;
         dg_reader_free(raw);
         if (member) return 0; /* a bundle holds what it holds */
-        dg_err_set(&why, DG_E_UNSUPPORTED, 0, "%s, which is not read: unpack it first", what);
+        dg_err_set(&why, DG_E_UNSUPPORTED, 0, "%s", what);
         return add_failed(in, name, kind, &why);
     }
     struct dg_reader *reader = as_utf8(raw, &head, &whole);
