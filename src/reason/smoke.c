@@ -216,36 +216,53 @@ static void show_char(int32_t c, char *out, size_t size) {
         snprintf(out, size, "%.*s", (int)utf8proc_encode_char(c, raw), (const char *)raw);
 }
 
-enum dg_smoke dg_smoke_judge(struct dg_slice text, char *reason, size_t size) {
-    struct dg_slice t = dg_slice_trim(text), phrase = {NULL, 0}, word = {NULL, 0};
-    size_t rounds = 0, words = 0;
+static bool one_character(const struct counts *k, struct dg_slice t) {
+    return k->only_one && k->visible >= 4 && !script_of(k->run_char) && !draws(k->run_char) &&
+           (k->visible > 40 || dg_slice_find_ch(t, '\n') < 0);
+}
+
+/* What is wrong with its characters. */
+static bool garbled(const struct counts *k, struct dg_slice t, char *reason, size_t size) {
     char shown[16];
+    show_char(k->run_char, shown, sizeof(shown));
+    if (!k->visible)
+        snprintf(reason, size, "the answer is empty");
+    else if (k->bad >= 2 && k->bad * 50 >= k->visible)
+        snprintf(reason, size, "%zu of %zu characters are replacement characters or broken UTF-8", k->bad, k->visible);
+    else if (one_character(k, t))
+        snprintf(reason, size, "one character, %s, %zu times", shown, k->visible);
+    else if (k->run >= 16 && k->run * 2 >= k->visible && !draws(k->run_char))
+        snprintf(reason, size, "%s %zu times in a row", shown, k->run);
+    else
+        return false;
+    return true;
+}
+
+/* What is wrong with its words. */
+static bool repeats(struct dg_slice t, char *reason, size_t size) {
+    struct dg_slice phrase = {NULL, 0}, word = {NULL, 0};
+    size_t rounds = 0, words = 0;
+    double share = commonest(t, &word, &words);
+    if (share >= 0.5 && is_nan_word(word))
+        snprintf(reason, size, "the answer says NaN");
+    else if (ends_in_loop(t, &phrase, &rounds) && !on_purpose(phrase, rounds))
+        snprintf(reason, size, "it ends in a loop: %zu bytes repeated %zu times", phrase.len, rounds);
+    else if (words >= 12 && share >= 0.6 && dg_slice_find_ch(t, '\n') < 0)
+        snprintf(reason, size, "one word makes up most of it");
+    else
+        return false;
+    return true;
+}
+
+enum dg_smoke dg_smoke_judge(struct dg_slice text, char *reason, size_t size) {
+    struct dg_slice t = dg_slice_trim(text);
     if (!text.len) {
         snprintf(reason, size, "nothing came");
         return DG_SMOKE_NOTHING;
     }
     struct counts k = count(t);
-    show_char(k.run_char, shown, sizeof(shown));
-    if (!k.visible)
-        snprintf(reason, size, "the answer is empty");
-    else if (k.bad >= 2 && k.bad * 50 >= k.visible)
-        snprintf(reason, size, "%zu of %zu characters are replacement characters or broken UTF-8", k.bad, k.visible);
-    else if (k.only_one && k.visible >= 4 && !script_of(k.run_char) && !draws(k.run_char) &&
-             (k.visible > 40 || dg_slice_find_ch(t, '\n') < 0))
-        snprintf(reason, size, "one character, %s, %zu times", shown, k.visible);
-    else if (k.run >= 16 && k.run * 2 >= k.visible && !draws(k.run_char))
-        snprintf(reason, size, "%s %zu times in a row", shown, k.run);
-    else if (commonest(t, &word, &words) >= 0.5 && is_nan_word(word))
-        snprintf(reason, size, "the answer says NaN");
-    else if (ends_in_loop(t, &phrase, &rounds) && !on_purpose(phrase, rounds))
-        snprintf(reason, size, "it ends in a loop: %zu bytes repeated %zu times", phrase.len, rounds);
-    else if (words >= 12 && commonest(t, &word, &words) >= 0.6 && dg_slice_find_ch(t, '\n') < 0)
-        snprintf(reason, size, "one word makes up most of it");
-    else if (scripts_at_random(&k))
-        snprintf(reason, size, "letters of several scripts mixed at random");
-    else {
-        snprintf(reason, size, "nothing speaks against it");
-        return DG_SMOKE_PLAUSIBLE;
-    }
-    return DG_SMOKE_GARBAGE;
+    if (garbled(&k, t, reason, size) || repeats(t, reason, size)) return DG_SMOKE_GARBAGE;
+    bool random = scripts_at_random(&k);
+    snprintf(reason, size, "%s", random ? "letters of several scripts mixed at random" : "nothing speaks against it");
+    return random ? DG_SMOKE_GARBAGE : DG_SMOKE_PLAUSIBLE;
 }
