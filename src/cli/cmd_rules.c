@@ -141,6 +141,9 @@ int dg_cmd_rules(struct dg_app *app) {
         r = dg_app_rules_examples(app, a->operands + 1, a->n_operands - 1, &err);
         if (!r) dg_pack_lint(app->pack, &app->problems);
         if (!r && test) r = prove(app, &err);
+        if (!r && test && a->n_operands == 1 && dg_app_packs_stale())
+            dg_problems_add(&app->problems, "packs.bin", 0, 0, NULL, 0,
+                            "not made from the rules beside it: build again");
         return r ? dg_msg_err(&err) : put_faults(app, "rules");
     }
     r = dg_app_rules(app, &err);
