@@ -1,0 +1,84 @@
+"""How common the rules' literals are in healthy logs. Each occurrence costs a look at its line, so that a literal that is
+in more than one of a thousand lines makes every scan slower.
+
+usage: literals.py SOURCE_DIR
+
+Counted is from each log's first sign of service on: a start prints its marks once, and short logs are all start. Left out
+are rules that are signs of service, noise rules (what healthy logs are full of is what they look for) and what a match
+must *not* have beside it.
+"""
+import glob
+import json
+import os
+import sys
+
+import yaml
+
+LIMIT = 1000  # lines for one occurrence
+COMMON = {  # rule: why its literals have to be common ones
+    "numerics/garbage-repeat": "request dumps are where garbage shows",
+    "numerics/garbage-logged": "request dumps are where garbage shows",
+    "numerics/fp8-kv-garbage": "request dumps are where garbage shows",
+    "config/flag-refused": "a refusal in free words has no rarer word",
+    "config/attention-refuses": "a refusal in free words has no rarer word",
+    "config/engine-refuses": "a refusal in free words has no rarer word",
+    "config/weight-name-unknown": "shares its words with a client's unknown model",
+    "config/weight-shape": "the frames and the last line of a traceback",
+    "config/refused-at-init": "the frames and the last line of a traceback",
+    "facts/sglang-command": "the engine's name is all that its commands share",
+    "facts/hf-shards": "a progress bar",
+    "facts/vllm-path": "the frames of requests' tracebacks",
+    "facts/shell-killed": "one word; prompts quote it",
+    "facts/shell-aborted": "prompts quote it",
+    "kernel-log/hung-task-nvidia": "the module in brackets ends every frame of its stack",
+    "oom-device/torch-oom-weights-phase": "a progress bar",
+    "wrappers/uvicorn-startup-failed": "the head of any traceback",
+    "wrappers/request-handler-failed": "said for each client that hung up",
+}
+
+
+def patterns(match):
+    alone = [match] if "lit" in match else []
+    return [p["lit"].encode() for p in alone + sum((match.get(k, []) for k in ("any", "all", "sequence")), [])]
+
+
+def shipped_rules(source):
+    for path in sorted(glob.glob(os.path.join(source, "rules", "*", "*.yaml"))):
+        with open(path, encoding="utf-8") as file:
+            pack = yaml.safe_load(file)
+        for rule in pack.get("rules", []):
+            yield "%s/%s" % (pack["pack"], rule["id"]), rule
+
+
+def healthy_lines(source, signs):
+    lines = []
+    for label in sorted(glob.glob(os.path.join(source, "fixtures", "logs", "*", "case.json"))):
+        with open(label, encoding="utf-8") as file:
+            if json.load(file)["class"] != "none":
+                continue
+        for path in sorted(set(glob.glob(os.path.join(os.path.dirname(label), "*"))) - {label}):
+            with open(path, "rb") as file:
+                log = file.read().split(b"\n")
+            first = next((i for i, line in enumerate(log) if any(s in line for s in signs)), 0)
+            lines += log[first:]
+    return lines
+
+
+def main():
+    rules = list(shipped_rules(sys.argv[1]))
+    lines = healthy_lines(sys.argv[1], [p for _, r in rules if r.get("pulse") for p in patterns(r["match"])])
+    text, faults = b"\n".join(lines), 0
+    for name, rule in rules:
+        if rule.get("pulse") or rule["role"] == "noise" or name in COMMON:
+            continue
+        for literal in patterns(rule["match"]):
+            if text.count(literal) * LIMIT <= len(lines):  # no fewer than the lines that hold it
+                continue
+            n = sum(literal in line for line in lines)
+            if n * LIMIT > len(lines):
+                print("%s: %r is in %d of %d healthy lines" % (name, literal.decode(), n, len(lines)))
+                faults += 1
+    return faults > 0
+
+
+sys.exit(main())
