@@ -12,12 +12,15 @@ static bool says_the_same(const struct dg_place *p, const struct dg_fatal *f) {
     return dg_record_holds(f, p) || (p->source == f->place.source && dg_slice_eq(p->text, f->place.text));
 }
 
-/* Is the record explained by a rule that says it is an echo, harmless or recovered? */
+/* Is the record explained by a rule that says it is an echo, harmless or recovered? A wrapper on its head ("hit an
+ * exception: Traceback") explains nothing of what it carries. */
 static bool covered(const struct dg_judge *j, const struct dg_fatal *f) {
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
         if (g->rule->role == DG_ROLE_FACT || (g->rule->role == DG_ROLE_CAUSE && j->fate[i] == DG_FATE_ENGINE)) continue;
-        if (says_the_same(&g->first, f) || says_the_same(&g->last, f)) return true;
+        bool head =
+            g->rule->role == DG_ROLE_WRAPPER && g->last.source == f->place.source && g->last.line < f->place.line;
+        if (!head && (says_the_same(&g->first, f) || says_the_same(&g->last, f))) return true;
     }
     return false;
 }
