@@ -89,7 +89,7 @@ static void way_back(struct dg_proposals *ps, struct dg_slice axis_name) {
 /* What deletes, kills or resets, and what the whole machine pays for. */
 static bool drastic(const struct dg_proposal *p) {
     bool machine = dg_slice_is(p->scope, "host") || dg_slice_is(p->scope, "fleet");
-    return dg_slice_is(p->kind, "cleanup") || (machine && p->cost.len);
+    return dg_slice_is(p->kind, "cleanup") || (machine && p->cost.len && !dg_slice_is(p->cost, "none"));
 }
 
 /* Never the first thing said: where there is nothing else, the look at the machine comes before it. */
