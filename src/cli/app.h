@@ -65,6 +65,9 @@ int dg_app_store(struct dg_app *app, enum dg_store_mode mode, struct dg_store **
 /* The operand `i` as an attempt's number; 0 when there is none. */
 int dg_app_id(const struct dg_app *app, size_t i, int64_t *ret, struct dg_err *err);
 
+/* What completions offer: "classes", "rules", "engines", "attempts", one a line. */
+int dg_words(struct dg_app *app, const char *what, struct dg_buf *out, struct dg_err *err);
+
 /* Write a result to standard output, unless --quiet. `status` when that went well; 4 when it could not be written; a
  * broken pipe ends us by SIGPIPE. */
 int dg_app_put(const struct dg_app *app, struct dg_slice text, int status);

@@ -16,10 +16,14 @@ static void version(struct dg_app *app, struct dg_buf *out) {
     dg_buf_addf(out, "diagnose %s\n", DG_VERSION);
 }
 
-static int generate(const char *what) {
+static int generate(struct dg_app *app, const char *what) {
     struct dg_buf out = DG_BUF_INIT(1 << 20);
+    struct dg_err err = {0};
+    bool words = !strncmp(what, "words:", 6);
     int status = DG_EXIT_USAGE;
-    if (dg_generate(what, &out))
+    if (words && dg_words(app, what + 6, &out, &err))
+        status = dg_msg_err(&err);
+    else if (words || dg_generate(what, &out))
         status = dg_put(1, "standard output", dg_buf_slice(&out), DG_EXIT_HEALTHY);
     else
         dg_msg("nothing called '%s' can be generated", what);
@@ -36,7 +40,7 @@ static int run(struct dg_app *app) {
     const char *what = dg_args_value(&app->args, DG_OPT_GENERATE);
     if (dg_args_has(&app->args, DG_OPT_HELP)) return print_text(app, help);
     if (dg_args_has(&app->args, DG_OPT_VERSION)) return print_text(app, version);
-    return what ? generate(what) : commands[app->args.cmd](app);
+    return what ? generate(app, what) : commands[app->args.cmd](app);
 }
 
 int dg_cli_main(int argc, char **argv, const struct dg_built_in *built_in) {

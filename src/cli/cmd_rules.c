@@ -160,6 +160,6 @@ int dg_cmd_rules(struct dg_app *app) {
     if (!strcmp(what, "show") && a->n_operands == 2)
         dg_msg("there is no rule '%s'", a->operands[1]);
     else
-        dg_msg("say list, show ID, lint [PATH...], test [PATH...] or export --patterns");
+        dg_msg("say list, show RULE, lint [PATH...], test [PATH...] or export --patterns");
     return DG_EXIT_USAGE;
 }

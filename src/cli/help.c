@@ -1,4 +1,4 @@
-/* Help on the screen, the option lists of the manual, and completions: all from the two tables. */
+/* Help on the screen and the option lists of the manual, from the two tables. */
 #include "cli/options.h"
 #include "base/mem.h"
 #include <stdio.h>
@@ -132,127 +132,12 @@ static void man_commands(struct dg_buf *out) {
     }
 }
 
-static bool is_file(const struct dg_opt_row *o) { return o->arg && (strstr(o->arg, "FILE") || strstr(o->arg, "PATH")); }
-
-static void bash(struct dg_buf *out) {
-    dg_buf_adds(out, "# bash completion for diagnose\n"
-                     "_diagnose() {\n"
-                     "    local cur=${COMP_WORDS[COMP_CWORD]} cmd=scan word\n"
-                     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
-                     "        case $word in -*) ;; *) cmd=$word; break ;; esac\n"
-                     "    done\n"
-                     "    local options=\n"
-                     "    case $cmd in\n");
-    for (int c = DG_CMD_COUNT - 1; c >= 0; c--) { /* scan last, as the rest */
-        dg_buf_addf(out, "    %s) options='", c ? dg_cmds[c].name : "*");
-        for (int i = 0; i < DG_OPT_COUNT; i++)
-            if (dg_opt_of((enum dg_opt)i, (enum dg_cmd)c) && dg_opts[i].category != DG_CAT_HIDDEN)
-                dg_buf_addf(out, "--%s ", dg_opts[i].name);
-        dg_buf_adds(out, "' ;;\n");
-    }
-    dg_buf_adds(out, "    esac\n"
-                     "    local commands='");
-    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) dg_buf_addf(out, "%s ", dg_cmds[c].name);
-    dg_buf_adds(out,
-                "'\n"
-                "    case $cur in\n"
-                "    -*) mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\") ;;\n"
-                "    *)\n"
-                "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
-                "        if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-                "            mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W \"$commands\" -- \"$cur\")\n"
-                "        fi ;;\n"
-                "    esac\n"
-                "}\n"
-                "complete -o filenames -F _diagnose diagnose\n");
-}
-
-static void zsh_text(struct dg_buf *out, const char *text) {
-    for (; *text; text++) {
-        if (strchr("[]:'\\", *text)) dg_buf_addc(out, *text == '\'' ? ' ' : '\\');
-        if (*text != '\'') dg_buf_addc(out, *text);
-    }
-}
-
-static void zsh_options(struct dg_buf *out, enum dg_cmd cmd) {
-    for (int i = 0; i < DG_OPT_COUNT; i++) {
-        const struct dg_opt_row *o = &dg_opts[i];
-        if (!dg_opt_of((enum dg_opt)i, cmd) || o->category == DG_CAT_HIDDEN) continue;
-        dg_buf_addf(out, " \\\n        '%s--%s%s[", o->type == DG_OPT_LIST ? "*" : "", o->name, o->arg ? "=" : "");
-        zsh_text(out, o->brief);
-        dg_buf_addc(out, ']');
-        if (o->arg) dg_buf_addf(out, ":value:%s", is_file(o) ? "_files" : " ");
-        dg_buf_addc(out, '\'');
-    }
-}
-
-static void zsh(struct dg_buf *out) {
-    dg_buf_adds(out, "#compdef diagnose\n_diagnose() {\n    local -a commands\n    commands=(\n");
-    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) {
-        dg_buf_addf(out, "        '%s:", dg_cmds[c].name);
-        zsh_text(out, dg_cmds[c].brief);
-        dg_buf_adds(out, "'\n");
-    }
-    dg_buf_adds(out, "    )\n    local cmd=${${words[2,CURRENT-1]:#-*}[1]}\n    case $cmd in\n");
-    for (int c = DG_CMD_COUNT - 1; c >= 0; c--) {
-        dg_buf_addf(out, "    %s) _arguments -S", c ? dg_cmds[c].name : "*");
-        zsh_options(out, (enum dg_cmd)c);
-        dg_buf_adds(out, c ? " \\\n        '*:operand:_files' ;;\n"
-                           : " \\\n        '1:command or file:{_describe command commands; _files}' \\\n        "
-                             "'*:file:_files' ;;\n");
-    }
-    dg_buf_adds(out, "    esac\n}\n_diagnose \"$@\"\n");
-}
-
-static void fish_text(struct dg_buf *out, const char *text) {
-    for (; *text; text++) {
-        if (strchr("'\\", *text)) dg_buf_addc(out, '\\');
-        dg_buf_addc(out, *text);
-    }
-}
-
-static void fish(struct dg_buf *out) {
-    dg_buf_adds(out, "# fish completion for diagnose\n");
-    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++) {
-        dg_buf_addf(out, "complete -c diagnose -n __fish_use_subcommand -a %s -d '", dg_cmds[c].name);
-        fish_text(out, dg_cmds[c].brief);
-        dg_buf_adds(out, "'\n");
-    }
-    for (int i = 0; i < DG_OPT_COUNT; i++) {
-        const struct dg_opt_row *o = &dg_opts[i];
-        if (o->category == DG_CAT_HIDDEN) continue;
-        dg_buf_adds(out, "complete -c diagnose");
-        if (o->commands != ~0u) {
-            dg_buf_adds(out, " -n '");
-            const char *separator = "";
-            for (int c = 0; c < DG_CMD_COUNT; c++)
-                if (dg_opt_of((enum dg_opt)i, (enum dg_cmd)c)) {
-                    dg_buf_addf(out, "%s%s%s", separator, c ? "__fish_seen_subcommand_from " : "__fish_use_subcommand",
-                                c ? dg_cmds[c].name : "");
-                    separator = "; or ";
-                }
-            dg_buf_addc(out, '\'');
-        }
-        if (o->letter) dg_buf_addf(out, " -s %c", o->letter);
-        dg_buf_addf(out, " -l %s%s -d '", o->name, !o->arg ? "" : is_file(o) ? " -r -F" : " -x");
-        fish_text(out, o->brief);
-        dg_buf_adds(out, "'\n");
-    }
-}
-
 bool dg_generate(const char *what, struct dg_buf *out) {
-    static const struct {
-        const char *name;
-        void (*make)(struct dg_buf *out);
-    } parts[] = {{"man:commands", man_commands},
-                 {"completions:bash", bash},
-                 {"completions:zsh", zsh},
-                 {"completions:fish", fish}};
-    for (size_t i = 0; i < DG_COUNT(parts); i++)
-        if (!strcmp(what, parts[i].name)) {
-            parts[i].make(out);
-            return true;
-        }
+    if (!strncmp(what, "completions:", 12)) return dg_completions(what + 12, out);
+    if (!strcmp(what, "man:commands")) {
+        man_commands(out);
+        return true;
+    }
     for (int c = 0; c < DG_CMD_COUNT; c++) {
         char name[64];
         snprintf(name, sizeof(name), "man:%s", dg_cmds[c].name);

@@ -72,6 +72,8 @@ const char *dg_args_nth(const struct dg_args *a, enum dg_opt opt, size_t i);
 
 /* Help for the screen: 24 lines of 80 columns at most. */
 void dg_help(enum dg_cmd cmd, struct dg_buf *out);
+/* The completions of "bash", "zsh" or "fish". False: of no other shell. */
+bool dg_completions(const char *shell, struct dg_buf *out);
 /* "man:scan", "completions:bash". False: no such part. */
 bool dg_generate(const char *what, struct dg_buf *out);
 
