@@ -306,6 +306,17 @@ static void add_advice(struct writer *w, const struct dg_diagnosis *d) {
     dg_json_end(&w->j);
 }
 
+/* Does a text behind the verdict hold one? The stub quotes a piece of it, in which it could not be told any more. */
+static bool holds_secret(struct writer *w, const struct dg_diagnosis *d) {
+    const struct dg_cause *c = d->n_causes ? &d->causes[0] : NULL;
+    for (uint32_t i = 0; c && i < c->n_evidence; i++) {
+        dg_buf_clear(&w->text);
+        dg_mask_secrets(&w->text, c->evidence[i].text);
+        if (!dg_slice_eq(dg_buf_slice(&w->text), c->evidence[i].text)) return true;
+    }
+    return false;
+}
+
 int dg_report_json(const struct dg_diagnosis *d, const char *version, struct dg_buf *out) {
     struct writer w = {.text = DG_BUF_INIT(out->max)};
     dg_json_init(&w.j, out, false);
@@ -319,7 +330,7 @@ int dg_report_json(const struct dg_diagnosis *d, const char *version, struct dg_
     add_devices(&w, d);
     add_causes(&w, d);
     add_advice(&w, d);
-    kv_text(&w, "stub", d->stub);
+    kv_text(&w, "stub", holds_secret(&w, d) ? (struct dg_slice){NULL, 0} : d->stub);
     kv_str(&w, "fingerprint", d->fingerprint);
     dg_json_key(&w.j, "recorded");
     dg_json_null(&w.j);

@@ -90,6 +90,24 @@ static size_t skip(struct dg_slice s, size_t at, const char *set) {
     return at;
 }
 
+/* \"…\" ends at the next \", "…" at a quote without one. */
+static size_t quoted_end(struct dg_slice s, size_t from, char quote, bool escaped) {
+    size_t to = from;
+    while (to < s.len && (s.ptr[to] != quote || (s.ptr[to - 1] == '\\') != escaped)) to++;
+    return to - (escaped && to < s.len && to > from);
+}
+
+static size_t list_end(struct dg_slice s, size_t from) {
+    ptrdiff_t n = dg_slice_find_ch(dg_slice_from(s, from), s.ptr[from] == '[' ? ']' : '}');
+    return n < 0 ? s.len : from + (size_t)n + 1;
+}
+
+static size_t bare_end(struct dg_slice s, size_t from) {
+    size_t to = from;
+    while (to < s.len && !isspace((unsigned char)s.ptr[to]) && !strchr(",;()[]{}&'\"<>|\\", s.ptr[to])) to++;
+    return to;
+}
+
 bool dg_mask_value(struct dg_slice s, size_t at, bool option, struct dg_mask_value *ret) {
     size_t sep = skip(s, at, "\\'\"");
     if (option && (at_or_nul(s, sep) == ',' || at_or_nul(s, sep) == ' ')) {
@@ -101,24 +119,10 @@ bool dg_mask_value(struct dg_slice s, size_t at, bool option, struct dg_mask_val
     }
     size_t from = skip(s, sep, "\\");
     char open = at_or_nul(s, from);
-    *ret =
-        (struct dg_mask_value){.from = from, .quoted = open == '\'' || open == '"', .list = open == '[' || open == '{'};
     if (!open) return false;
-    if (ret->quoted) {
-        ret->from = from + 1;
-        size_t to = ret->from;
-        bool escaped = from > sep; /* \"…\" ends at the next \", "…" at a quote without one */
-        while (to < s.len && (s.ptr[to] != open || (s.ptr[to - 1] == '\\') != escaped)) to++;
-        ret->to = to - (escaped && to < s.len && to > ret->from);
-    } else if (ret->list) {
-        size_t to = from;
-        while (to < s.len && s.ptr[to] != (open == '[' ? ']' : '}')) to++;
-        ret->to = to + (to < s.len);
-    } else {
-        size_t to = from;
-        while (to < s.len && !isspace((unsigned char)s.ptr[to]) && !strchr(",;()[]{}&'\"<>|\\", s.ptr[to])) to++;
-        ret->to = to;
-    }
+    bool quoted = open == '\'' || open == '"', list = open == '[' || open == '{';
+    *ret = (struct dg_mask_value){.from = from + quoted, .quoted = quoted, .list = list};
+    ret->to = quoted ? quoted_end(s, from + 1, open, from > sep) : list ? list_end(s, from) : bare_end(s, from);
     return ret->to > ret->from;
 }
 
@@ -126,16 +130,23 @@ bool dg_mask_value(struct dg_slice s, size_t at, bool option, struct dg_mask_val
 static const struct {
     const char *prefix;
     size_t min;
-} TOKENS[] = {{"hf_", 16},   {"sk-", 16},    {"ghp_", 20},        {"gho_", 20},   {"ghs_", 20},
-              {"ghu_", 20},  {"ghr_", 20},   {"github_pat_", 20}, {"glpat-", 16}, {"xoxb-", 10},
-              {"xoxp-", 10}, {"nvapi-", 20}, {"AIza", 30},        {"AKIA", 16},   {"ASIA", 16}};
+} TOKENS[] = {{"hf_", 16},        {"sk-", 16},       {"ghp_", 20},     {"gho_", 20},  {"ghs_", 20},  {"ghu_", 20},
+              {"ghr_", 20},       {"glpat-", 16},    {"glrt-", 16},    {"xoxb-", 10}, {"xoxp-", 10}, {"xoxa-", 10},
+              {"xoxs-", 10},      {"xapp-", 10},     {"nvapi-", 20},   {"AIza", 30},  {"AKIA", 16},  {"ASIA", 16},
+              {"ya29.", 20},      {"sk_live_", 16},  {"sk_test_", 16}, {"SG.", 40},   {"npm_", 36},  {"pypi-", 40},
+              {"dop_v1_", 40},    {"dckr_pat_", 20}, {"r8_", 36},      {"gsk_", 30},  {"hvs.", 20},  {"rk_live_", 16},
+              {"github_pat_", 20}};
 
-static bool is_issued(struct dg_slice word) {
+/* The end of an issued key that begins at `at`, or 0. Some have dots in them. */
+static size_t issued_end(struct dg_slice s, size_t at) {
     for (size_t i = 0; i < DG_COUNT(TOKENS); i++) {
-        size_t n = strlen(TOKENS[i].prefix);
-        if (dg_slice_starts(word, dg_cstr(TOKENS[i].prefix)) && word.len >= n + TOKENS[i].min) return true;
+        if (!dg_slice_starts(dg_slice_from(s, at), dg_cstr(TOKENS[i].prefix))) continue;
+        size_t from = at + strlen(TOKENS[i].prefix), end = from;
+        bool dots = s.ptr[from - 1] == '.';
+        while (end < s.len && (is_word(s.ptr[end]) || (dots && s.ptr[end] == '.'))) end++;
+        if (end - from >= TOKENS[i].min) return end;
     }
-    return false;
+    return 0;
 }
 
 /* header.payload.signature, each base64url; a JSON object starts with eyJ. */
@@ -157,11 +168,16 @@ static size_t private_key_end(struct dg_slice s, size_t at) {
     return close < 0 ? s.len : at + (size_t)end + 9 + (size_t)close + 5;
 }
 
-/* scheme://user:password@host: the part before the @. */
+/* scheme://user:password@host: the part before the @. Of an address to post messages to, the path. */
 static bool in_url(struct dg_slice s, size_t word_end, struct dg_mask_hit *ret) {
+    static const struct dg_slice hook = {"hooks.slack.com/services/", 25};
     if (!dg_slice_starts(dg_slice_from(s, word_end), DG_S("://"))) return false;
     size_t from = word_end + 3, to = from;
     ptrdiff_t last = -1;
+    if (dg_slice_starts(dg_slice_from(s, from), hook)) {
+        *ret = (struct dg_mask_hit){from + hook.len, bare_end(s, from), "secret"};
+        return ret->to > ret->from;
+    }
     for (; to < s.len && !isspace((unsigned char)s.ptr[to]) && !strchr("/?#'\"<>", s.ptr[to]); to++)
         if (s.ptr[to] == '@') last = (ptrdiff_t)to;
     if (last <= (ptrdiff_t)from) return false;
@@ -180,6 +196,24 @@ static bool after_scheme(struct dg_slice s, size_t at, size_t word_end, struct d
     return true;
 }
 
+static bool has_digit_and_letter(struct dg_slice v) {
+    bool digit = false, letter = false;
+    for (size_t i = 0; i < v.len; i++) {
+        digit |= isdigit((unsigned char)v.ptr[i]) != 0;
+        letter |= isalpha((unsigned char)v.ptr[i]) != 0;
+    }
+    return digit && letter;
+}
+
+/* "login NAME password XYZ" of a netrc: a word of prose has no digit in it. */
+static bool after_password(struct dg_slice s, size_t at, size_t word_end, struct dg_mask_hit *ret) {
+    size_t from = skip(s, word_end, " "), to = bare_end(s, from);
+    struct dg_slice value = dg_slice(s.ptr + from, to - from);
+    *ret = (struct dg_mask_hit){from, to, "secret"};
+    return dg_slice_is(dg_slice(s.ptr + at, word_end - at), "password") && from > word_end && value.len >= 6 &&
+           has_digit_and_letter(value);
+}
+
 /* A value that says "none was given", or the next word of a sentence about the option. */
 static bool is_no_secret(struct dg_slice v, bool quoted) {
     static const char *const empty[] = {"None", "null", "True", "False", "true", "false", "***", "****", "NULL", "nil"};
@@ -193,26 +227,19 @@ static bool is_no_secret(struct dg_slice v, bool quoted) {
     return dg_slice_starts(v, DG_S("<secret:")) || dg_slice_starts(v, DG_S("--"));
 }
 
-static bool has_digit_and_letter(struct dg_slice v) {
-    bool digit = false, letter = false;
-    for (size_t i = 0; i < v.len; i++) {
-        digit |= isdigit((unsigned char)v.ptr[i]) != 0;
-        letter |= isalpha((unsigned char)v.ptr[i]) != 0;
-    }
-    return digit && letter;
-}
-
 static bool after_key(struct dg_slice s, size_t at, size_t word_end, struct dg_mask_hit *ret) {
-    static const char *const keys[] = {"api_key",      "apikey",     "api_keys",      "password",       "pgpassword",
-                                       "passwd",       "passphrase", "secret",        "secret_key",     "access_key",
-                                       "private_key",  "secrets",    "access_token",  "auth_token",     "api_token",
-                                       "hf_token",     "hub_token",  "hf_hub_token",  "refresh_token",  "bearer_token",
-                                       "github_token", "gh_token",   "session_token", "security_token", "credential",
-                                       "signature",    "=sig",       "=pwd",          "=authorization", "wandb_key",
-                                       "access_key_id"};
-    static const char *const token[] = {"=token"};
+    static const char *const keys[] = {"api_key",        "apikey",          "api_keys",      "password",
+                                       "pgpassword",     "passwd",          "passphrase",    "secret",
+                                       "secret_key",     "access_key",      "private_key",   "secrets",
+                                       "access_token",   "auth_token",      "api_token",     "hf_token",
+                                       "hub_token",      "hf_hub_token",    "refresh_token", "bearer_token",
+                                       "github_token",   "gh_token",        "session_token", "security_token",
+                                       "credential",     "signature",       "=sig",          "=pwd",
+                                       "=authorization", "wandb_key",       "access_key_id", "account_key",
+                                       "accountkey",     "sharedaccesskey", "=cookie",       "=set_cookie"};
+    static const char *const maybe[] = {"=token", "=auth"};
     struct dg_slice word = dg_slice(s.ptr + at, word_end - at);
-    bool weak = dg_mask_key_is(word, token, 1);
+    bool weak = dg_mask_key_is(word, maybe, DG_COUNT(maybe));
     if (!weak && !dg_mask_key_is(word, keys, DG_COUNT(keys))) return false;
     struct dg_mask_value v;
     if (!dg_mask_value(s, word_end, dg_slice_starts(word, DG_S("--")), &v)) return false;
@@ -234,12 +261,13 @@ static bool find_secret(const void *ctx, struct dg_slice s, size_t at, struct dg
     if (s.ptr[at] == '/') return false;
     size_t word_end = dg_mask_word_end(s, at), end = private_key_end(s, at);
     if (!end) end = jwt_end(s, at);
-    if (!end && is_issued(dg_slice(s.ptr + at, word_end - at))) end = word_end;
+    if (!end) end = issued_end(s, at);
     if (end) {
         *ret = (struct dg_mask_hit){at, end, "secret"};
         return true;
     }
-    return in_url(s, word_end, ret) || after_scheme(s, at, word_end, ret) || after_key(s, at, word_end, ret);
+    return in_url(s, word_end, ret) || after_scheme(s, at, word_end, ret) || after_password(s, at, word_end, ret) ||
+           after_key(s, at, word_end, ret);
 }
 
 int dg_mask_secrets(struct dg_buf *out, struct dg_slice s) { return dg_mask_with(out, s, find_secret, NULL); }
