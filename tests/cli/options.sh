@@ -29,21 +29,6 @@ for c in $commands; do
     done
 done
 
-# ---- completions know every option and command
-for shell in bash zsh fish; do
-    "$DIAGNOSE" --generate "completions:$shell" >"$work/complete.$shell" || fail "no completions for $shell"
-    for c in $commands; do
-        [ "$c" = scan ] || grep -q "\<$c\>" "$work/complete.$shell" || fail "$shell completions lack $c"
-    done
-    for option in $(sed -n 's/^OPT([A-Z_]*, [^,]*, "\([a-z-]*\)".*/\1/p' "$SOURCE_DIR/src/cli/options.def" | grep -v '^generate$'); do
-        grep -q -- "$option" "$work/complete.$shell" || fail "$shell completions lack --$option"
-    done
-done
-bash -n "$work/complete.bash" || fail "bash completions do not parse"
-# shellcheck disable=SC1091
-completed=$(. "$work/complete.bash" && COMP_WORDS=(diagnose history --ou) COMP_CWORD=2 && _diagnose && echo "${COMPREPLY[*]}")
-[ "$completed" = --outcome ] || fail "bash completes 'history --ou' to '$completed'"
-
 # ---- what is typed wrongly is refused, with a word of help, and nothing on standard output
 refused() { # TEXT ARGUMENTS...
     local text=$1
