@@ -49,6 +49,11 @@ bool dg_path_is_dir(const char *path) {
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+bool dg_path_is_open(const char *path) {
+    struct stat st;
+    return !stat(path, &st) && (st.st_mode & S_IWOTH);
+}
+
 int dg_dir_make(const char *path, unsigned mode, struct dg_err *err) {
     _cleanup_(dg_freep) char *copy = dg_malloc(strlen(path) + 1);
     if (!copy) return dg_err_nomem(err);

@@ -18,5 +18,7 @@ int dg_path_join(struct dg_buf *out, const char *dir, const char *name);
 int dg_dir_list(const char *dir, const char *suffix, char ***ret_names, size_t *ret_n, struct dg_err *err);
 void dg_names_free(char **names, size_t n);
 bool dg_path_is_dir(const char *path);
+/* May everybody write there? */
+bool dg_path_is_open(const char *path);
 
 #endif

@@ -87,6 +87,9 @@ struct dg_catalog {
  * (may be NULL) must live as long as the catalog: faults go there when a file is read, and the file is then left out.
  */
 struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg_problems *probs);
+/* One more folder (or file), which wins over those before. `guarded`: what everybody may write to is passed over. 0 or
+ * -DG_E_NOMEM. */
+int dg_catalog_add(struct dg_catalog *c, const char *path, bool guarded);
 /* One more file, which is in memory and stays there as long as the catalog; all others win over it. `name` is for
  * messages. Nothing happens when its first key is not `engine`. 0 or -DG_E_NOMEM. */
 int dg_catalog_add_text(struct dg_catalog *c, const char *name, struct dg_slice text);

@@ -197,9 +197,10 @@ int dg_catalog_add_text(struct dg_catalog *c, const char *name, struct dg_slice 
     return f.path.ptr ? 0 : -DG_E_NOMEM;
 }
 
-static void find_files(struct dg_catalog *c, const char *path, unsigned depth) {
+static void find_files(struct dg_catalog *c, const char *path, bool guarded, unsigned depth) {
     char **names = NULL;
     size_t n = 0;
+    if (guarded && dg_path_is_open(path)) return;
     if (!dg_path_is_dir(path)) {
         note_file(c, path);
         return;
@@ -209,7 +210,7 @@ static void find_files(struct dg_catalog *c, const char *path, unsigned depth) {
         _cleanup_(dg_buf_release) struct dg_buf full = DG_BUF_INIT(4096);
         if (dg_path_join(&full, path, names[i])) continue;
         bool yaml = dg_slice_ends(dg_buf_slice(&full), DG_S(".yaml"));
-        if (yaml || (depth < MAX_DEPTH && dg_path_is_dir(full.ptr))) find_files(c, full.ptr, depth + 1);
+        if (yaml || (depth < MAX_DEPTH && dg_path_is_dir(full.ptr))) find_files(c, full.ptr, guarded, depth + 1);
     }
     dg_names_free(names, n);
 }
@@ -223,11 +224,16 @@ struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg
         c->files = dg_arena_alloc(arena, MAX_FILES * sizeof(*c->files));
         c->engines = dg_arena_alloc(arena, MAX_FILES * sizeof(*c->engines));
         c->failed = !c->files || !c->engines;
-        for (size_t i = 0; i < n && !c->failed; i++) find_files(c, paths[i], 0);
+        for (size_t i = 0; i < n && !c->failed; i++) find_files(c, paths[i], false, 0);
     }
     if (c && !c->failed) return c;
     dg_arena_free(arena);
     return NULL;
+}
+
+int dg_catalog_add(struct dg_catalog *c, const char *path, bool guarded) {
+    find_files(c, path, guarded, 0);
+    return c->failed ? -DG_E_NOMEM : 0;
 }
 
 void dg_catalog_free(struct dg_catalog *c) {

@@ -85,12 +85,13 @@ static int load_packs(struct dg_app *app, const struct places *p, struct dg_err 
 }
 
 static int load_catalog(struct dg_app *app, const struct places *p, struct dg_err *err) {
-    const char *paths[PLACES_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (p->v[i].required || !access(p->v[i].path, F_OK)) paths[n++] = p->v[i].path;
-    app->catalog = dg_catalog_load(paths, n, &app->problems);
+    app->catalog = dg_catalog_load(NULL, 0, &app->problems);
     if (!app->catalog) return dg_err_nomem(err);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct dg_pack_place *place = &p->v[i];
+        if (!place->required && access(place->path, F_OK)) continue;
+        if (dg_catalog_add(app->catalog, place->path, place->user && !place->named)) return dg_err_nomem(err);
+    }
     for (size_t i = 0; p->built_in && i < p->built_in->n_engines; i++) {
         const struct dg_built_in_file *f = &p->built_in->engines[i];
         if (dg_catalog_add_text(app->catalog, f->name, f->text)) return dg_err_nomem(err);
@@ -106,6 +107,10 @@ int dg_app_rules(struct dg_app *app, struct dg_err *err) {
     if (!r) r = load_catalog(app, &p, err);
     if (r) return r;
     const struct dg_ruleset *rules = dg_pack_rules(app->pack);
+    for (size_t i = 0; i < app->problems.n; i++) { /* of a folder or a whole file */
+        const struct dg_problem *problem = &app->problems.v[i];
+        if (!problem->line) dg_msg("%s: %s", problem->file, problem->msg);
+    }
     if (rules->n_rejected)
         dg_msg("%u of %u rules active: see diagnose rules lint", rules->n_rules, rules->n_rules + rules->n_rejected);
     return 0;

@@ -35,8 +35,17 @@ static int add_file(struct files *files, const char *path) {
     return -DG_E_NOMEM;
 }
 
+/* A folder that everybody may write to would let everybody speak in the report. */
+static bool trusted(const struct dg_pack_place *place, const char *path, struct dg_problems *probs) {
+    if (!place->user || !dg_path_is_open(path)) return true;
+    dg_problems_add(probs, path, 0, 0, NULL, 0, "everybody may write here%s",
+                    place->named ? "" : ": its rules are not used");
+    return place->named;
+}
+
 /* All *.yaml below `dir`, in sorted order, folders after the files beside them. */
-static int add_dir(struct files *files, const char *dir, int depth, struct dg_err *err) {
+static int add_dir(struct files *files, const struct dg_pack_place *place, const char *dir, int depth,
+                   struct dg_problems *probs, struct dg_err *err) {
     char **names;
     size_t n;
     int r = dg_dir_list(dir, NULL, &names, &n, err);
@@ -47,7 +56,8 @@ static int add_dir(struct files *files, const char *dir, int depth, struct dg_er
             if (dg_path_join(&path, dir, names[i]))
                 r = dg_err_nomem(err);
             else if (dg_path_is_dir(path.ptr)) {
-                if (folders && depth < DEPTH_MAX && names[i][0] != '.') r = add_dir(files, path.ptr, depth + 1, err);
+                bool below = folders && depth < DEPTH_MAX && names[i][0] != '.' && trusted(place, path.ptr, probs);
+                if (below) r = add_dir(files, place, path.ptr, depth + 1, probs, err);
             } else if (!folders && dg_slice_ends(dg_cstr(names[i]), DG_S(".yaml")) && add_file(files, path.ptr)) {
                 r = dg_err_nomem(err);
             }
@@ -117,15 +127,6 @@ static void read_file(struct reader *r, const struct file *f, bool classes, bool
     }
 }
 
-/* A folder that everybody may write to would let everybody speak in the report. */
-static bool trusted(const struct dg_pack_place *place, const char *path, struct dg_problems *probs) {
-    struct stat st;
-    if (!place->user || stat(path, &st) || !(st.st_mode & S_IWOTH)) return true;
-    dg_problems_add(probs, path, 0, 0, NULL, 0, "everybody may write here%s",
-                    place->named ? "" : ": its rules are not used");
-    return place->named;
-}
-
 static int parse_files(struct files *files, const struct dg_pack_place *place, struct dg_arena *arena,
                        struct dg_pack *p, struct dg_problems *probs, struct dg_err *err) {
     for (size_t i = 0; i < files->n; i++) {
@@ -156,7 +157,7 @@ static int read_place(struct dg_pack *p, const struct dg_pack_place *place, size
     }
     if (!trusted(place, place->path, probs)) return 0;
     struct dg_err why = {0};
-    int r = S_ISDIR(st.st_mode) ? add_dir(&files, place->path, 0, &why) : add_file(&files, place->path);
+    int r = S_ISDIR(st.st_mode) ? add_dir(&files, place, place->path, 0, probs, &why) : add_file(&files, place->path);
     if (r == -DG_E_IO && !place->required) return 0;
     if (r) return dg_err_set(err, -r, 0, "%s", *why.msg ? why.msg : "out of memory");
     _cleanup_(dg_arena_freep) struct dg_arena *trees = dg_arena_new(0);
