@@ -46,8 +46,10 @@ static int run(struct dg_app *app) {
 int dg_cli_main(int argc, char **argv, const struct dg_built_in *built_in) {
     struct dg_app app;
     struct dg_err err = {0};
-    signal(SIGPIPE,
-           SIG_IGN); /* a broken pipe must not end us before the diagnosis is recorded; dg_put() ends us then */
+    /* Neither a broken pipe nor a limit on the size of files may end us before the diagnosis is recorded and printed.
+     */
+    signal(SIGPIPE, SIG_IGN); /* dg_put() ends us by it */
+    signal(SIGXFSZ, SIG_IGN);
     int status;
     if (dg_app_init(&app, argc, argv, &err)) {
         status = dg_msg_err(&err);

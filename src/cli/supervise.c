@@ -62,7 +62,8 @@ static void copy_size(const struct run *r) {
 
 static _Noreturn void exec_child(const struct run *r, const sigset_t *old, int report) {
     sigprocmask(SIG_SETMASK, old, NULL);
-    signal(SIGPIPE, SIG_DFL); /* ours is ignored while we supervise */
+    signal(SIGPIPE, SIG_DFL); /* ours are ignored */
+    signal(SIGXFSZ, SIG_DFL);
     execvp(r->o->argv[0], r->o->argv);
     int e = errno;
     (void)dg_fd_write(report, &e, sizeof(e));
