@@ -20,7 +20,7 @@ static void add_prose(struct dg_buf *out, struct dg_slice text) {
     struct dg_buf safe = DG_BUF_INIT(ROOM);
     dg_utf8_add_shown(&safe, text, false);
     for (size_t i = 0; i < safe.len; i++) {
-        if (strchr("\\`*_[]<>|#&", safe.ptr[i])) dg_buf_addc(out, '\\');
+        if (strchr("\\`*_~[]<>|#&", safe.ptr[i])) dg_buf_addc(out, '\\');
         dg_buf_addc(out, safe.ptr[i] == '\t' ? ' ' : safe.ptr[i]);
     }
     drop(out, &safe);
@@ -81,7 +81,9 @@ static void add_proposal(struct dg_buf *out, const json_t *p, size_t rank) {
     dg_view_tag(p, &b);
     add_field(out, "why", dg_view_str(p, "reason"));
     add_field(out, "evidence", dg_buf_slice(&b).ptr);
-    DG_VIEW_EACH(i, caution, dg_view_get(p, "cautions")) add_field(out, "caution", dg_view_text(caution));
+    again(out, &b);
+    DG_VIEW_EACH(i, caution, dg_view_get(p, "cautions")) dg_buf_addf(&b, "%s%s", i ? "; " : "", dg_view_text(caution));
+    add_field(out, "caution", dg_buf_slice(&b).ptr);
     drop(out, &b);
 }
 
@@ -160,13 +162,16 @@ static void add_reasoning(struct dg_buf *out, const json_t *report) {
 
 static void add_inputs(struct dg_buf *out, const json_t *report) {
     const json_t *item;
+    struct dg_buf size = DG_BUF_INIT(ROOM);
     dg_buf_adds(out, "\n<details><summary>Inputs and settings</summary>\n\n");
     DG_VIEW_EACH(i, item, dg_view_get(report, "inputs")) {
         dg_buf_adds(out, "- ");
         add_code(out, dg_cstr(dg_view_str(item, "source")));
         dg_buf_adds(out, ": ");
-        add_prose(out, dg_cstr(dg_view_str(item, "kind")));
-        dg_buf_addf(out, ", %lld lines\n", (long long)dg_view_int(item, "lines"));
+        dg_view_size(item, &size);
+        add_prose(out, dg_buf_slice(&size));
+        dg_buf_addc(out, '\n');
+        again(out, &size);
     }
     const char *axis;
     json_t *value;
@@ -183,6 +188,7 @@ static void add_inputs(struct dg_buf *out, const json_t *report) {
     dg_buf_adds(out, ", fingerprint ");
     add_prose(out, dg_cstr(dg_view_str(report, "fingerprint")));
     dg_buf_adds(out, "\n\n</details>\n");
+    drop(out, &size);
 }
 
 int dg_report_markdown(const json_t *report, struct dg_buf *out) {

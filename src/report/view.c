@@ -42,16 +42,25 @@ static const char *default_sentence(const json_t *report) {
     return "a failure that no rule knows; the evidence is the first fatal record";
 }
 
-void dg_view_verdict(const json_t *report, struct dg_buf *out) {
+const char *dg_view_summary(const json_t *report) {
     const json_t *cause = dg_view_cause(report, 0);
-    const char *class = dg_view_str(cause, "class"), *sub = dg_view_str(cause, "subclass"),
-               *text = dg_view_str(cause, "summary");
+    const char *text = dg_view_str(cause, "summary");
     if (!*text) text = dg_view_str(cause, "title");
-    if (!*text) text = default_sentence(report);
+    return *text ? text : default_sentence(report);
+}
+
+void dg_view_label(const json_t *report, struct dg_buf *out) {
+    const json_t *cause = dg_view_cause(report, 0);
+    const char *class = dg_view_str(cause, "class"), *sub = dg_view_str(cause, "subclass");
     if (*class)
-        dg_buf_addf(out, "%s%s%s (%s): %s", class, *sub ? "/" : "", sub, dg_view_str(cause, "confidence"), text);
+        dg_buf_addf(out, "%s%s%s (%s)", class, *sub ? "/" : "", sub, dg_view_str(cause, "confidence"));
     else
-        dg_buf_addf(out, "%s: %s", dg_view_str(report, "status"), text);
+        dg_buf_adds(out, dg_view_str(report, "status"));
+}
+
+void dg_view_verdict(const json_t *report, struct dg_buf *out) {
+    dg_view_label(report, out);
+    dg_buf_addf(out, ": %s", dg_view_summary(report));
 }
 
 static const char *engine_title(const char *name) {
@@ -151,6 +160,11 @@ void dg_view_place(const json_t *evidence, struct dg_buf *out) {
     dg_buf_adds(out, strcmp(source, "-") ? source : "stdin");
     if (line > 0) dg_buf_addf(out, ":%lld", (long long)line);
     if (line > 0 && end > line) dg_buf_addf(out, "-%lld", (long long)end);
+}
+
+void dg_view_size(const json_t *input, struct dg_buf *out) {
+    int64_t lines = dg_view_int(input, "lines");
+    dg_buf_addf(out, "%s, %lld line%s", dg_view_str(input, "kind"), (long long)lines, lines == 1 ? "" : "s");
 }
 
 static void add_unless_said(struct dg_buf *out, const char *action, const char *text) {

@@ -15,12 +15,17 @@ const json_t *dg_view_get(const json_t *object, const char *key);
 
 bool dg_view_is(const json_t *report, const char *status);
 const json_t *dg_view_cause(const json_t *report, size_t rank); /* 0: the verdict. NULL: none */
-/* "arch-mismatch/sm-guard (certain): …" */
+const char *dg_view_summary(const json_t *report);              /* the sentence of the verdict */
+/* "arch-mismatch/sm-guard (certain)", "healthy" */
+void dg_view_label(const json_t *report, struct dg_buf *out);
+/* Both: "arch-mismatch/sm-guard (certain): …" */
 void dg_view_verdict(const json_t *report, struct dg_buf *out);
 /* "SGLang 0.5.9, GLM-5, TP8, launch 3 of 3; died at CUDA graph capture"; nothing when nothing is known. */
 void dg_view_context(const json_t *report, struct dg_buf *out);
 /* "server.log:72", "stdin:3-5"; nothing when the evidence is in no source. */
 void dg_view_place(const json_t *evidence, struct dg_buf *out);
+/* Of an input: "server, 540 lines". */
+void dg_view_size(const json_t *input, struct dg_buf *out);
 /* What a proposal sets that its action does not say already: flags, NAME=value, packages, a command; one a line. */
 void dg_view_settings(const json_t *proposal, struct dg_buf *out);
 /* "documented; cost: 3 min; undo: mv back" */

@@ -155,6 +155,41 @@ static void test_hostile(void **state) {
     json_decref(report);
 }
 
+/* The page: marks a reader steers by, sections that are not empty, how often a line came; Markdown: a caution is one
+ * line, however many there are, and a tilde strikes nothing out. */
+static void test_page(void **state) {
+    (void)state;
+    json_t *report = parse(SAMPLE), *proposal = json_array_get(json_object_get(report, "proposals"), 0);
+    json_object_set_new(proposal, "cautions", json_pack("[s,s]", "needs ~nvcc~", "crash: seen"));
+    json_object_set_new(report, "free_first", json_string("free them:  diagnose device --check"));
+    struct dg_buf html = DG_BUF_INIT(1 << 20), markdown = DG_BUF_INIT(1 << 20), healthy = DG_BUF_INIT(1 << 20);
+    assert_int_equal(dg_report_html(report, &html), 0);
+    assert_int_equal(dg_report_markdown(report, &markdown), 0);
+    static const char *const marks[] = {"<html lang=\"en\">",
+                                        "default-src 'none'",
+                                        "<title>arch-mismatch/sm-guard (certain): ",
+                                        "<h1>DeepGEMM has no ",
+                                        "<main>",
+                                        "server.log:83-114, 4 times",
+                                        "free them: <code>diagnose device --check</code>",
+                                        "<li>crash: seen</li>"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (!strstr(html.ptr, marks[i])) fail_msg("the page lacks %s", marks[i]);
+    assert_non_null(strstr(markdown.ptr, "   - caution: needs \\~nvcc\\~; crash: seen\n"));
+    assert_non_null(strstr(markdown.ptr, "`server.log`: server, 120 lines\n"));
+    json_t *empty = parse("{'status':'healthy','inputs':[{'source':'a','kind':'server','lines':1}]}");
+    assert_int_equal(dg_report_html(empty, &healthy), 0);
+    assert_non_null(strstr(healthy.ptr, "<p class=\"label\">healthy</p>"));
+    assert_non_null(strstr(healthy.ptr, "server, 1 line<"));
+    assert_null(strstr(healthy.ptr, "What to try"));
+    assert_null(strstr(healthy.ptr, "Evidence"));
+    dg_buf_release(&html);
+    dg_buf_release(&markdown);
+    dg_buf_release(&healthy);
+    json_decref(empty);
+    json_decref(report);
+}
+
 static void test_absent_members(void **state) {
     (void)state;
     static const char *const texts[] = {"{}", "{'status':'healthy'}", "{'status':'inconclusive','causes':[{}]}", "[]",
@@ -263,7 +298,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape),          cmocka_unit_test(test_fits_screen), cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_absent_members), cmocka_unit_test(test_color),       cmocka_unit_test(test_json),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
