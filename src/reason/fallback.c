@@ -151,7 +151,7 @@ static struct dg_slice stub_for(struct dg_judge *j, const struct dg_fatal *f) {
     if (lit.len < 6) return (struct dg_slice){NULL, 0};
     return dg_judge_say(j,
                         "pack: mine\nrules:\n- id: new-rule\n  title: what this means, in one line\n  role: cause\n"
-                        "  class: config/unsupported-combination   # diagnose explain lists the classes\n"
+                        "  class: config/unsupported-combination   # diagnose rules list shows others\n"
                         "  match: {lit: '%.*s'}\n  actions:\n  - {do: 'what helps', kind: setting, because: 'why'}\n"
                         "  examples: [{text: '%.*s'}]\n  near: ['a text that looks alike and is something else']\n",
                         DG_FMT(lit), DG_FMT(lit));
