@@ -92,7 +92,7 @@ static int load_catalog(struct dg_app *app, const struct places *p, struct dg_er
         if (!place->required && access(place->path, F_OK)) continue;
         if (dg_catalog_add(app->catalog, place->path, place->user && !place->named)) return dg_err_nomem(err);
     }
-    for (size_t i = 0; p->built_in && i < p->built_in->n_engines; i++) {
+    for (size_t i = p->built_in ? p->built_in->n_engines : 0; i-- > 0;) { /* each goes in front */
         const struct dg_built_in_file *f = &p->built_in->engines[i];
         if (dg_catalog_add_text(app->catalog, f->name, f->text)) return dg_err_nomem(err);
     }
