@@ -42,11 +42,11 @@ static void explain_rule(const struct dg_rule *r, struct dg_buf *out) {
     for (uint32_t i = 0; i < r->n_actions; i++) {
         const struct dg_action *a = &r->actions[i];
         if (a->propose.len)
-            dg_buf_addf(out, "try: another choice of %.*s that the catalog knows to run\n", DG_FMT(a->propose));
+            dg_buf_addf(out, "  try: another choice of %.*s that the catalog knows to run\n", DG_FMT(a->propose));
         else
-            add_line(out, "try: ", a->text);
+            add_line(out, "  try: ", a->text);
     }
-    for (uint32_t i = 0; i < r->n_avoid; i++) add_line(out, "not: ", r->avoid[i].text);
+    for (uint32_t i = 0; i < r->n_avoid; i++) add_line(out, "  not: ", r->avoid[i].text);
     add_list(out, "makes into echoes: ", &r->explains);
     add_list(out, "more special than: ", &r->refines);
     add_list(out, "sources: ", &r->refs);
@@ -127,19 +127,21 @@ static int explain_last(struct dg_app *app, struct dg_buf *out, struct dg_err *e
     return r;
 }
 
-/* Prose for people: long lines are broken at spaces, and go on under their own indentation. */
+/* Prose for people: long lines are broken at spaces. What goes on of an indented line is indented further. */
 static void wrap(struct dg_slice text, size_t width, struct dg_buf *out) {
     struct dg_slice line;
     while (text.len && dg_slice_split(&text, '\n', &line)) {
         size_t indent = 0;
         while (indent < line.len && line.ptr[indent] == ' ') indent++;
-        while (dg_utf8_width(line) > width) {
-            size_t at = dg_utf8_fit(line, width);
+        size_t hang = indent ? indent + 2 : 0, used = 0;
+        while (used + dg_utf8_width(line) > width) {
+            size_t at = dg_utf8_fit(line, width - used);
             while (at > indent && line.ptr[at] != ' ') at--;
             if (at <= indent) break; /* a word that is longer than a line */
             dg_buf_add(out, line.ptr, at);
-            dg_buf_addf(out, "\n%*s", (int)indent, "");
-            line = dg_slice_from(line, at + 1);
+            dg_buf_addf(out, "\n%*s", (int)hang, "");
+            line = dg_slice_trim(dg_slice_from(line, at));
+            used = hang;
             indent = 0;
         }
         dg_buf_add_slice(out, line);
@@ -155,7 +157,8 @@ int dg_cmd_explain(struct dg_app *app) {
     if (!r) r = dg_app_rules(app, &err);
     if (!r && !a->n_operands) r = explain_last(app, &out, &err);
     if (!r && a->n_operands && !explain_name(dg_pack_rules(app->pack), dg_cstr(a->operands[0]), &out))
-        r = dg_err_set(&err, DG_E_NOTFOUND, 0, "there is no rule or class '%s'", a->operands[0]);
+        r = dg_err_set(&err, DG_E_NOTFOUND, 0, "there is no rule or class '%s'; 'diagnose rules list' shows them",
+                       a->operands[0]);
     if (r) {
         status = dg_msg_err(&err);
     } else if (app->form == DG_FORM_TEXT) {

@@ -85,11 +85,13 @@ static json_t *row_of(const struct dg_history_row *r) {
 static bool add_row(void *ctx, const struct dg_history_row *r) { return !json_array_append_new(ctx, row_of(r)); }
 
 static int list(struct dg_app *app, struct dg_store *store, const struct dg_history_filter *f, struct dg_err *err) {
-    static const struct dg_column columns[] = {
-        {"id", "id"},           {"time", "time"},   {"engine", "engine"},     {"model", "model"},
-        {"devices", "devices"}, {"class", "class"}, {"subclass", "subclass"}, {"outcome", "outcome"}};
+    static const struct dg_column columns[] = {{"id", "id"},        {"time", "time"},         {"outcome", "outcome"},
+                                               {"class", "class"},  {"subclass", "subclass"}, {"engine", "engine"},
+                                               {"/model", "model"}, {"devices", "devices"}};
     json_t *rows = json_array();
     int r = store ? dg_store_history(store, f, add_row, rows, err) : 0;
+    if (!r && app->form == DG_FORM_TEXT && !app->quiet && !json_array_size(rows))
+        dg_msg(store ? "no attempt in the history matches" : "nothing is recorded yet; diagnose a log first");
     if (!r) return dg_rows_put(app, "history", rows, columns, DG_COUNT(columns), DG_EXIT_HEALTHY);
     json_decref(rows);
     return dg_msg_err(err);

@@ -48,8 +48,8 @@ static bool add(void *ctx, const struct dg_history_row *r) {
 
 int dg_cmd_matrix(struct dg_app *app) {
     static const struct dg_column columns[] = {
-        {"engine", "engine"},   {"engine_version", "version"}, {"model", "model"}, {"devices", "devices"},
-        {"outcome", "outcome"}, {"age_days", "days"},          {"attempts", "n"},  {"choices", "choices"}};
+        {"outcome", "outcome"},        {"age_days", "days"}, {"attempts", "n"},      {"engine", "engine"},
+        {"engine_version", "version"}, {"/model", "model"},  {"choices", "choices"}, {"devices", "devices"}};
     struct dg_err err = {0};
     struct dg_store *store = NULL;
     struct matrix m = {

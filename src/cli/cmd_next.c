@@ -2,6 +2,7 @@
 #include "cli/job.h"
 #include "cli/rows.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "report/report.h"
 
 enum { ROOM = 8 << 20 };
@@ -117,18 +118,42 @@ static bool is_relaunch(const json_t *report, const json_t *proposal) {
     return false;
 }
 
+/* What the action says already is not said again. */
+static void add_each(struct dg_buf *out, const char *before, const json_t *texts, const char *action) {
+    for (size_t i = 0; i < json_array_size(texts); i++) {
+        const char *text = json_string_value(json_array_get(texts, i));
+        if (text && !strstr(action, text)) dg_buf_addf(out, "%s%s\n", before, text);
+    }
+}
+
+/* For people: the action, what it sets, what to mind. */
+static int put_text(const struct dg_app *app, const json_t *p) {
+    struct dg_buf raw = DG_BUF_INIT(ROOM), out = DG_BUF_INIT(ROOM);
+    const char *name;
+    json_t *value;
+    dg_buf_addf(&raw, "%s  [%s]\n", str(p, "action"), str(p, "evidence"));
+    add_each(&raw, "  ", json_object_get(p, "flags"), str(p, "action"));
+    json_object_foreach(json_object_get(p, "environment"), name, value) if (json_is_string(value))
+        dg_buf_addf(&raw, "  %s=%s\n", name, json_string_value(value));
+    add_each(&raw, "  ", json_object_get(p, "packages"), str(p, "action"));
+    if (*str(p, "command")) dg_buf_addf(&raw, "  %s\n", str(p, "command"));
+    if (*str(p, "reason")) dg_buf_addf(&raw, "  why: %s\n", str(p, "reason"));
+    add_each(&raw, "  ! ", json_object_get(p, "cautions"), "");
+    dg_utf8_add_shown(&out, dg_buf_slice(&raw), true);
+    int status = dg_app_put(app, dg_buf_slice(&out), DG_EXIT_HEALTHY);
+    dg_buf_release(&raw);
+    dg_buf_release(&out);
+    return status;
+}
+
 static int put(struct dg_app *app, const json_t *report, const struct dg_history_view *view) {
-    static const struct dg_column columns[] = {{"action", "action"},
-                                               {"flags", "flags"},
-                                               {"environment", "environment"},
-                                               {"evidence", "evidence"},
-                                               {"reason", "why"}};
     bool command = dg_args_has(&app->args, DG_OPT_PRINT_COMMAND);
     const json_t *list = json_object_get(report, "proposals");
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *p = json_array_get(list, i);
         if (seen_bad(view, p) || (command && !is_relaunch(report, p))) continue;
-        if (!command) return dg_rows_put(app, "next", json_pack("[O]", p), columns, DG_COUNT(columns), DG_EXIT_HEALTHY);
+        if (!command && app->form == DG_FORM_TEXT) return put_text(app, p);
+        if (!command) return dg_rows_put(app, "next", json_pack("[O]", p), NULL, 0, DG_EXIT_HEALTHY);
         struct dg_buf out = DG_BUF_INIT(ROOM);
         dg_buf_addf(&out, "%s\n", str(p, "command"));
         int status = dg_app_put(app, dg_buf_slice(&out), DG_EXIT_HEALTHY);

@@ -84,7 +84,8 @@ static int put_faults(struct dg_app *app, const char *kind) {
     json_decref(rows);
     struct dg_buf out = DG_BUF_INIT(64 << 20);
     dg_problems_show(probs, &out);
-    dg_buf_addf(&out, "%u rules, %zu faults\n", dg_pack_rules(app->pack)->n_rules, probs->n);
+    uint32_t n = dg_pack_rules(app->pack)->n_rules;
+    dg_buf_addf(&out, "%u rule%s, %zu fault%s\n", n, n == 1 ? "" : "s", probs->n, probs->n == 1 ? "" : "s");
     status = dg_app_put(app, dg_buf_slice(&out), status);
     dg_buf_release(&out);
     return status;
@@ -158,7 +159,7 @@ int dg_cmd_rules(struct dg_app *app) {
     }
     if (!strcmp(what, "export") && a->n_operands == 1 && dg_args_has(a, DG_OPT_PATTERNS)) return export_patterns(app);
     if (!strcmp(what, "show") && a->n_operands == 2)
-        dg_msg("there is no rule '%s'", a->operands[1]);
+        dg_msg("there is no rule '%s'; 'diagnose rules list' shows them", a->operands[1]);
     else
         dg_msg("say list, show RULE, lint [PATH...], test [PATH...] or export --patterns");
     return DG_EXIT_USAGE;

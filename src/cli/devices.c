@@ -38,7 +38,8 @@ static int set_key(struct dg_device *d, uint64_t *count, struct dg_slice key, st
         return dg_err_set(err, DG_E_SYNTAX, 0, "--device: unknown key '%.*s' (cc, name, memory, count, driver)",
                           DG_FMT(key));
     }
-    return dg_err_set(err, DG_E_SYNTAX, 0, "--device: '%.*s' is no %.*s", DG_FMT(value), DG_FMT(key));
+    return dg_err_set(err, DG_E_SYNTAX, 0, "--device: '%.*s' is no %.*s, as in cc=12.0,memory=96GiB,count=8",
+                      DG_FMT(value), DG_FMT(key));
 }
 
 static int set_keys(struct dg_slice spec, struct dg_device *d, uint64_t *count, struct dg_err *err) {

@@ -39,11 +39,15 @@ static void add_value(struct dg_buf *out, const json_t *value, const char *betwe
 }
 
 static struct dg_slice cell(struct dg_buf *room, const json_t *row, const char *key) {
+    bool last_part = *key == '/';
     dg_buf_clear(room);
-    add_value(room, json_object_get(row, key), " ");
+    add_value(room, json_object_get(row, key + last_part), " ");
     for (size_t i = 0; i < room->len; i++)
         if (room->ptr[i] == '\t') room->ptr[i] = ' ';
-    return room->len ? dg_buf_slice(room) : DG_S("-");
+    struct dg_slice text = dg_buf_slice(room);
+    ptrdiff_t slash = last_part ? dg_slice_rfind_ch(text, '/') : -1;
+    if (slash >= 0 && (size_t)slash + 1 < text.len) text = dg_slice_from(text, (size_t)slash + 1);
+    return text.len ? text : DG_S("-");
 }
 
 static void add_cell(struct dg_buf *out, struct dg_slice text, size_t width, bool last) {

@@ -6,7 +6,8 @@
 #include <jansson.h>
 
 struct dg_column {
-    const char *key, *heading; /* a member of the row, its heading in the table */
+    const char *key,
+        *heading; /* a member of the row ("/model": of that path its last part), its heading in the table */
 };
 
 /* Set a text, masked nowhere, made valid UTF-8; empty is null. */

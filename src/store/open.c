@@ -116,9 +116,11 @@ static int check_readable(struct dg_store *s, struct dg_err *err) {
 }
 
 int dg_store_open(const char *path, enum dg_store_mode mode, struct dg_store **ret, struct dg_err *err) {
-    if (mode == DG_STORE_READ && access(path, F_OK))
-        return dg_err_set(err, errno == ENOENT || errno == ENOTDIR ? DG_E_NOTFOUND : DG_E_IO, errno,
-                          "cannot open history '%s'", path);
+    if (mode == DG_STORE_READ && access(path, F_OK)) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return dg_err_set(err, DG_E_IO, errno, "cannot open history '%s'", path);
+        return dg_err_set(err, DG_E_NOTFOUND, 0, "nothing is recorded yet in '%s'; diagnose a log first", path);
+    }
     if (mode == DG_STORE_WRITE) {
         int made = make_file(path, err);
         if (made) return made;

@@ -9,6 +9,7 @@ A="--device cc=12.0,count=8"
 run history
 want_status 0 "no history"
 want_silent
+want_err "nothing is recorded yet; diagnose a log first"
 run history --format json
 [ "$(jq -c . out)" = '{"schema":1,"kind":"history","rows":[]}' ] || fail "empty history as JSON: $(cat out)"
 for command in --last "--show 1" next diff explain; do
@@ -16,6 +17,7 @@ for command in --last "--show 1" next diff explain; do
     run $command
     want_status 2 "$command without history"
     want_silent
+    want_err "nothing is recorded yet in"
 done
 run outcome works
 want_status 2 "outcome without history"
@@ -87,6 +89,9 @@ run --no-record --device 12.0 --format json "$cases/story-a/server.log"
 jq -e '.proposals | any(.value == "flashinfer_cutlass")' out >/dev/null && fail "a choice that gave garbage is proposed"
 run next 1 --format json
 [ "$(jq -r '.rows[0].value' out)" != flashinfer_cutlass ] || fail "next proposes what gave garbage"
+run next 1
+grep -q '^Take --' out || fail "next begins with what to do: $(head -1 out)"
+grep -q '^  why: ' out || fail "next says why"
 run next 2
 want_status 0 "next of an attempt that gave garbage"
 run outcome fails 99
@@ -141,7 +146,15 @@ for form in text json markdown html; do
     run --no-device --verbose --format $form secret.log
     grep -q 'hunter2secret\|abcdef0123456789' out && fail "a secret in $form"
 done
+run history --class oom-device --since 1d
+want_silent
+want_err "no attempt in the history matches"
+run history
+grep -q '^id  time  *outcome  class  *subclass ' out || fail "what counts is cut off at 80 columns: $(head -1 out)"
+grep -q '/models\|/srv' out && fail "history shows people whole paths of models"
 run explain
+sed -n '/^Evidence/,/^[A-Z#]/{/^[A-Z#]/d;p}' out | grep -qv '^  ' && fail "what goes on of a line of evidence is not indented"
+[ "$(awk 'length > 80 && / [^ ]* [^ ]* /' out | wc -l)" = 0 ] || fail "explain is wider than 80 columns"
 grep -q 'hunter2secret\|abcdef0123456789' out && fail "a secret in explain"
 for file in "$db"*; do
     grep -aq 'hunter2secret\|abcdef0123456789\|AbCdEfGhIjKlMnOpQrStUvWx' "$file" && fail "a secret in $file"
