@@ -104,18 +104,6 @@ static void add_cautions(struct dg_proposals *ps, const struct dg_cat_order *ord
         dg_judge_add_text(j, &p->cautions, DG_S("rearranges the weights after loading: more GPU memory for a while"));
 }
 
-bool dg_axis_admits(struct dg_proposals *ps, struct dg_proposal *p) {
-    const struct dg_cat_axis *axis = ps->engine ? dg_catalog_axis(ps->engine, p->axis) : NULL;
-    const struct dg_cat_choice *c = axis ? dg_catalog_choice(axis, p->value) : NULL;
-    if (!c) return true; /* the catalog does not know it: the rule does */
-    const struct dg_cat_order *order = dg_catalog_order(ps->engine, axis, &ps->key);
-    uint32_t at;
-    if ((order && in_list(&order->never, c->name, &at)) || rejected(ps, axis, c)) return false;
-    if (!dg_catalog_runs(ps->engine, c, &ps->key)) return false;
-    add_cautions(ps, order, c, p);
-    return true;
-}
-
 /* "--flag value", "--flag" for a switch, VAR=value where the axis is an environment variable. */
 static void spell(struct dg_judge *j, const struct dg_cat_spelling *s, struct dg_slice value, struct dg_proposal *p) {
     if (s->flag.len && dg_slice_is(value, "true")) {
@@ -131,6 +119,29 @@ static void spell(struct dg_judge *j, const struct dg_cat_spelling *s, struct dg
         DG_LIST_ADD(j, p->environment, p->n_environment, set);
         p->action = dg_judge_say(j, "Set %.*s=%.*s", DG_FMT(s->env), DG_FMT(value));
     }
+}
+
+/* A rule writes the axis as its newest release does: here as this one does, or not at all. */
+static bool respell(struct dg_proposals *ps, const struct dg_cat_axis *axis, struct dg_proposal *p) {
+    const struct dg_cat_spelling *s = dg_catalog_spelling(axis, ps->key.version);
+    if (!s) return false;
+    if (p->flags.n != 1 || (s->flag.len && dg_slice_starts(p->flags.v[0], s->flag))) return true;
+    p->flags = (struct dg_strs){0};
+    spell(ps->j, s, p->value, p);
+    return true;
+}
+
+bool dg_axis_admits(struct dg_proposals *ps, struct dg_proposal *p) {
+    const struct dg_cat_axis *axis = ps->engine ? dg_catalog_axis(ps->engine, p->axis) : NULL;
+    if (axis && !respell(ps, axis, p)) return false;
+    const struct dg_cat_choice *c = axis ? dg_catalog_choice(axis, p->value) : NULL;
+    if (!c) return true; /* the catalog does not know it: the rule does */
+    const struct dg_cat_order *order = dg_catalog_order(ps->engine, axis, &ps->key);
+    uint32_t at;
+    if ((order && in_list(&order->never, c->name, &at)) || rejected(ps, axis, c)) return false;
+    if (!dg_catalog_runs(ps->engine, c, &ps->key)) return false;
+    add_cautions(ps, order, c, p);
+    return true;
 }
 
 static struct dg_slice reason_for(struct dg_proposals *ps, const struct dg_cat_axis *axis,

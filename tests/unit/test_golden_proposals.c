@@ -83,7 +83,46 @@ static void test_vllm(void **state) {
     check("vllm");
 }
 
+/* A rule's own flag on an axis, with an engine of that version. */
+static struct fx *with_flag(const char *engine, const char *version, struct dg_action *action) {
+    struct fx *x = fx_server();
+    fx_fact(x, 1, "engine", engine);
+    fx_fact(x, 1, "engine_version", version);
+    struct dg_rule *r = fx_rule(x, "golden/flag", DG_ROLE_CAUSE, "arch-mismatch", "sm-guard");
+    r->actions = action;
+    r->n_actions = 1;
+    fx_find(x, r, 0, 100, "no kernel");
+    fx_stated_device(x, 12, 0);
+    x->opts.catalog = catalog;
+    fx_judge(x);
+    return x;
+}
+
+static void test_a_rule_is_spelled_as_the_release_does(void **state) {
+    (void)state;
+    struct dg_slice attention = DG_S("--attention-backend TRITON_ATTN"), gemm = DG_S("--fp4-gemm-backend marlin");
+    struct dg_action take = {.text = DG_S("Take it"), .flags = {&attention, 1}};
+    struct fx *x = with_flag("vllm", "0.17.1", &take);
+    assert_int_equal(x->d->n_proposals, 1);
+    assert_slice(x->d->proposals[0].flags.v[0], "--attention-backend TRITON_ATTN");
+    fx_free(x);
+    x = with_flag("vllm", "0.11.2", &take);
+    assert_int_equal(x->d->n_proposals, 1);
+    assert_int_equal(x->d->proposals[0].flags.n, 0);
+    assert_slice(x->d->proposals[0].environment[0].name, "VLLM_ATTENTION_BACKEND");
+    assert_slice(x->d->proposals[0].environment[0].value, "TRITON_ATTN");
+    fx_free(x);
+    take.flags.v = &gemm;
+    x = with_flag("sglang", "0.5.18", &take);
+    assert_int_equal(x->d->n_proposals, 1);
+    fx_free(x);
+    x = with_flag("sglang", "0.5.3", &take); /* it has no such flag yet */
+    assert_int_equal(x->d->n_proposals, 0);
+    fx_free(x);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sglang), cmocka_unit_test(test_vllm)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sglang), cmocka_unit_test(test_vllm),
+                                       cmocka_unit_test(test_a_rule_is_spelled_as_the_release_does)};
     return cmocka_run_group_tests(tests, load, drop);
 }
