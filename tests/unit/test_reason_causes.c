@@ -156,6 +156,18 @@ static void test_only_echoes_are_inconclusive(void **state) {
     fx_free(x);
 }
 
+static void test_a_wrapper_covers_nothing_of_what_it_carries(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, fx_rule(x, "w/hit", DG_ROLE_WRAPPER, "", ""), 0, 300, "hit an exception: Traceback");
+    fx_fatal(x, 320, DG_FATAL_TRACEBACK, "FooError", "FooError: no such knob");
+    x->fatals[0].record_line = 300;
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_UNRECOGNISED);
+    assert_int_equal(x->d->causes[0].evidence[0].line, 320);
+    fx_free(x);
+}
+
 static void test_a_death_after_service_is_not_healthy(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -247,6 +259,20 @@ static void test_a_clean_stop_is_healthy(void **state) {
     fx_free(x);
 }
 
+static void test_what_died_before_the_stop_is_not_healthy(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    x->launches[0].pulses = 5;
+    x->launches[0].last_pulse = fx_place(x, 0, 500, "200 OK");
+    fx_find(x, fx_rule(x, "w/dead", DG_ROLE_CONSEQUENCE, "", ""), 0, 850, "EngineDeadError");
+    struct dg_rule *stop = fx_rule(x, "f/stop", DG_ROLE_FACT, "", "");
+    stop->ends = DG_ENDS_CLEAN;
+    fx_find(x, stop, 0, 900, "Shutting down");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    fx_free(x);
+}
+
 static void test_what_could_not_be_read_is_never_healthy(void **state) {
     (void)state;
     struct fx *x = fx_new();
@@ -274,6 +300,20 @@ static void test_evidence_names_the_other_ranks(void **state) {
     assert_int_equal(x->d->causes[0].evidence[0].count, 5);
     assert_int_equal(x->d->causes[0].evidence[1].line, 114);
     assert_slice(x->d->causes[0].evidence[1].note, "the same on TP1, TP7");
+    fx_free(x);
+}
+
+static void test_a_warning_is_shown_where_it_became_fatal(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_finding *f = fx_find(x, cause(x, "a/x", "driver", "forward-compat"), 0, 20, "UserWarning: error 804");
+    f->last = fx_place(x, 0, 90, "error 804");
+    f->count = 3;
+    fx_fatal(x, 57, DG_FATAL_TRACEBACK, "RuntimeError", "error 804");
+    fx_fatal(x, 90, DG_FATAL_TRACEBACK, "RuntimeError", "error 804");
+    fx_judge(x);
+    assert_int_equal(x->d->causes[0].evidence[0].line, 57);
+    assert_int_equal(x->d->causes[0].evidence[1].line, 20);
     fx_free(x);
 }
 
@@ -308,14 +348,17 @@ int main(void) {
         cmocka_unit_test(test_rules_of_another_engine_or_version_do_not_count),
         cmocka_unit_test(test_unrecognised_gives_the_innermost_exception_and_a_stub),
         cmocka_unit_test(test_only_echoes_are_inconclusive),
+        cmocka_unit_test(test_a_wrapper_covers_nothing_of_what_it_carries),
         cmocka_unit_test(test_a_death_after_service_is_not_healthy),
         cmocka_unit_test(test_a_health_check_after_the_death_excuses_nothing),
         cmocka_unit_test(test_an_unknown_exception_before_it_casts_doubt),
         cmocka_unit_test(test_what_the_launch_outlived_did_not_kill_it),
         cmocka_unit_test(test_a_warning_in_a_log_that_stops_is_no_cause),
         cmocka_unit_test(test_a_clean_stop_is_healthy),
+        cmocka_unit_test(test_what_died_before_the_stop_is_not_healthy),
         cmocka_unit_test(test_what_could_not_be_read_is_never_healthy),
         cmocka_unit_test(test_evidence_names_the_other_ranks),
+        cmocka_unit_test(test_a_warning_is_shown_where_it_became_fatal),
         cmocka_unit_test(test_not_what_it_looks_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
