@@ -86,7 +86,10 @@ static bool enter_line(struct pass *p, size_t at) {
     size_t start = nl ? (size_t)(nl - p->data) + 1 : floor;
     nl = memchr(p->data + at, '\n', p->len - at);
     size_t end = nl ? (size_t)(nl - p->data) : p->len;
-    p->line += (uint32_t)count_newlines(p->data + p->counted, start - p->counted);
+    if (h->n_lines && start == floor + 1)
+        p->line++; /* the next line: in a log that is full of hits they all are */
+    else
+        p->line += (uint32_t)count_newlines(p->data + p->counted, start - p->counted);
     p->counted = start;
     p->s->serial++;
     h->lines[h->n_lines++] =
