@@ -11,27 +11,35 @@
 
 enum { ROOM = 64 << 20 };
 
+static size_t count_dashes(const struct dg_args *a) {
+    size_t dashes = 0;
+    const char *path;
+    for (size_t i = 0; i < a->n_operands; i++) dashes += !strcmp(a->operands[i], "-");
+    for (size_t i = 0; (path = dg_args_nth(a, DG_OPT_KERNEL_LOG, i)); i++) dashes += !strcmp(path, "-");
+    return dashes;
+}
+
 /* Combinations that mean nothing are refused before anything is read. */
 static int check_options(const struct dg_app *app, struct dg_err *err) {
     const struct dg_args *a = &app->args;
     bool last = dg_args_has(a, DG_OPT_LAST), show = dg_args_has(a, DG_OPT_SHOW), tee = dg_args_has(a, DG_OPT_TEE);
     bool inputs = a->n_operands || dg_args_has(a, DG_OPT_KERNEL_LOG), recorded = last || show;
-    size_t dashes = 0;
-    const char *path;
-    for (size_t i = 0; i < a->n_operands; i++) dashes += !strcmp(a->operands[i], "-");
-    for (size_t i = 0; (path = dg_args_nth(a, DG_OPT_KERNEL_LOG, i)); i++) dashes += !strcmp(path, "-");
-    if (recorded && (inputs || tee))
-        return dg_err_set(err, DG_E_SYNTAX, 0, "a recorded report is printed without reading anything");
-    if (last && show) return dg_err_set(err, DG_E_SYNTAX, 0, "--last or --show, not both");
-    if (dashes > 1) return dg_err_set(err, DG_E_SYNTAX, 0, "standard input can be read once only");
-    if (tee && app->form != DG_FORM_TEXT && !dg_args_has(a, DG_OPT_REPORT))
-        return dg_err_set(err, DG_E_SYNTAX, 0, "with --tee, --format needs --report FILE");
-    if (tee && inputs && !dashes)
-        return dg_err_set(err, DG_E_SYNTAX, 0, "--tee copies standard input, which is not read here");
-    if (dg_args_has(a, DG_OPT_DEVICE) && dg_args_has(a, DG_OPT_NO_DEVICE))
-        return dg_err_set(err, DG_E_SYNTAX, 0, "--device or --no-device, not both");
-    if (!recorded && !inputs && isatty(STDIN_FILENO))
-        return dg_err_set(err, DG_E_SYNTAX, 0, "no file is named, and standard input is a terminal");
+    size_t dashes = count_dashes(a);
+    const struct {
+        bool wrong;
+        const char *why;
+    } checks[] = {
+        {recorded && (inputs || tee), "a recorded report is printed without reading anything"},
+        {last && show, "--last or --show, not both"},
+        {dashes > 1, "standard input can be read once only"},
+        {tee && app->form != DG_FORM_TEXT && !dg_args_has(a, DG_OPT_REPORT),
+         "with --tee, --format needs --report FILE"},
+        {tee && inputs && !dashes, "--tee copies standard input, which is not read here"},
+        {dg_args_has(a, DG_OPT_DEVICE) && dg_args_has(a, DG_OPT_NO_DEVICE), "--device or --no-device, not both"},
+        {!recorded && !inputs && isatty(STDIN_FILENO), "no file is named, and standard input is a terminal"},
+    };
+    for (size_t i = 0; i < DG_COUNT(checks); i++)
+        if (checks[i].wrong) return dg_err_set(err, DG_E_SYNTAX, 0, "%s", checks[i].why);
     return 0;
 }
 

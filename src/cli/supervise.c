@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum { CHUNK = 128 << 10, LINE_MAX_BYTES = 64 << 10 };
-static const double DRAIN_SILENCE = 2.0, DRAIN_MOST = 10.0, TERM_GRACE = 10.0;
+static const double DRAIN_SILENCE = 2.0, DRAIN_MOST = 10.0, TERM_GRACE = 10.0, WAIT_MOST = 3600;
 
 /* One stream of the command: where it comes from, where it goes, and the unfinished line for `ready`. */
 struct stream {
@@ -215,24 +215,29 @@ static void time_out(struct run *r) {
 
 static double least(double a, double b) { return a < b ? a : b; }
 
+/* Until it is ready it may take that long, then it is asked to end, then killed. The seconds until there is more to do.
+ */
+static double wait_ready(struct run *r, double now, double begun, double *term_at) {
+    double limit = r->o->timeout_ready;
+    if (r->ended || limit <= 0 || r->ret->was_ready) return WAIT_MOST;
+    if (!r->ret->timed_out && now - begun >= limit) {
+        *term_at = now;
+        time_out(r);
+    } else if (r->ret->timed_out && now - *term_at >= TERM_GRACE) {
+        kill(r->child, SIGKILL);
+        *term_at = now;
+    }
+    return r->ret->timed_out ? TERM_GRACE - (now - *term_at) : limit - (now - begun);
+}
+
 /* Until the main child has ended and its output is drained: 2 s of silence, 10 s at most. */
 static void loop(struct run *r) {
     double quiet_since = dg_time_mono(), ended_at = 0, begun = quiet_since, term_at = 0;
     while (!r->ended || r->out[0].from >= 0 || r->out[1].from >= 0) {
-        double now = dg_time_mono(), wait = 3600;
+        double now = dg_time_mono(), wait = wait_ready(r, now, begun, &term_at);
         if (r->ended && !(ended_at > 0)) ended_at = quiet_since = now;
         if (r->ended && (now - quiet_since >= DRAIN_SILENCE || now - ended_at >= DRAIN_MOST)) return;
         if (r->ended) wait = least(DRAIN_SILENCE - (now - quiet_since), DRAIN_MOST - (now - ended_at));
-        if (!r->ended && r->o->timeout_ready > 0 && !r->ret->was_ready) {
-            if (!r->ret->timed_out && now - begun >= r->o->timeout_ready) {
-                term_at = now;
-                time_out(r);
-            } else if (r->ret->timed_out && now - term_at >= TERM_GRACE) {
-                kill(r->child, SIGKILL);
-                term_at = now;
-            }
-            wait = least(wait, r->ret->timed_out ? TERM_GRACE - (now - term_at) : r->o->timeout_ready - (now - begun));
-        }
         struct pollfd p[4] = {
             {.fd = r->sigfd, .events = POLLIN},
             {.fd = r->out[0].from, .events = POLLIN},

@@ -49,17 +49,20 @@ bool regex_has_group(struct dg_slice re, struct dg_slice name) {
 }
 
 static const char *forbidden_group(struct dg_slice rest) {
-    struct dg_slice name;
+    static const struct {
+        const char *start, *what; /* what NULL: allowed */
+    } groups[] = {
+        {"=", "look-around"}, {"!", "look-around"}, {"<=", "look-around"}, {"<!", "look-around"},
+        {":", NULL},          {">", NULL},          {"|", NULL},           {"R", "recursion"},
+        {"&", "recursion"},   {"+", "recursion"},   {"P>", "recursion"},   {"P=", "a back-reference"},
+        {"C", "a callout"},   {"(", "a condition"},
+    };
+    struct dg_slice name, inside = dg_slice_from(rest, 2);
     if (dg_slice_starts(rest, DG_S("(*"))) return "a (*VERB)";
-    if (!dg_slice_starts(rest, DG_S("(?")) || rest.len < 3) return NULL;
-    char c = rest.ptr[2], d = rest.len > 3 ? rest.ptr[3] : '\0';
-    if (c == '=' || c == '!' || (c == '<' && (d == '=' || d == '!'))) return "look-around";
-    if (c == ':' || c == '>' || c == '|' || group_name(rest, 0, &name)) return NULL;
-    if (c == 'R' || c == '&' || c == '+' || isdigit((unsigned char)c) || (c == 'P' && d == '>')) return "recursion";
-    if (c == 'P' && d == '=') return "a back-reference";
-    if (c == 'C') return "a callout";
-    if (c == '(') return "a condition";
-    return "an inline flag";
+    if (!dg_slice_starts(rest, DG_S("(?")) || !inside.len || group_name(rest, 0, &name)) return NULL;
+    for (size_t i = 0; i < DG_COUNT(groups); i++)
+        if (dg_slice_starts(inside, dg_cstr(groups[i].start))) return groups[i].what;
+    return isdigit((unsigned char)*inside.ptr) ? "recursion" : "an inline flag";
 }
 
 static const char *forbidden_escape(struct dg_slice rest) {
