@@ -24,7 +24,7 @@ static void parse_words(char *text) {
     char *words[WORDS + 1] = {"diagnose"}, *rest = text, *word;
     int n = 1;
     while (n < WORDS && (word = strsep(&rest, "\n"))) words[n++] = word;
-    struct dg_args args;
+    struct dg_args args = {0};
     struct dg_err err = {0};
     if (!dg_args_parse(n, words, &args, &err)) {
         if (args.cmd >= DG_CMD_COUNT || args.operands[args.n_operands]) abort();
