@@ -132,35 +132,38 @@ static int prove(struct dg_app *app, struct dg_err *err) {
     return r ? r : dg_ruletest(app->matcher, &opts, &app->problems, &result, err);
 }
 
+static int lint(struct dg_app *app, bool test) {
+    const struct dg_args *a = &app->args;
+    struct dg_err err = {0};
+    int r = dg_app_rules_examples(app, a->operands + 1, a->n_operands - 1, &err);
+    if (!r) dg_pack_lint(app->pack, &app->problems);
+    if (!r && test) r = prove(app, &err);
+    if (!r && test && a->n_operands == 1 && dg_app_packs_stale())
+        dg_problems_add(&app->problems, "packs.bin", 0, 0, NULL, 0, "not made from the rules beside it: build again");
+    return r ? dg_msg_err(&err) : put_faults(app, "rules");
+}
+
+static int show(struct dg_app *app) {
+    const char *id = app->args.operands[1];
+    if (!dg_ruleset_find(dg_pack_rules(app->pack), dg_cstr(id))) {
+        dg_msg("there is no rule '%s'; 'diagnose rules list' shows them", id);
+        return DG_EXIT_USAGE;
+    }
+    struct dg_app shown = *app;
+    shown.args.operands = app->args.operands + 1;
+    shown.args.n_operands = 1;
+    return dg_cmd_explain(&shown);
+}
+
 int dg_cmd_rules(struct dg_app *app) {
     const struct dg_args *a = &app->args;
     struct dg_err err = {0};
     const char *what = a->n_operands ? a->operands[0] : "";
-    bool lint = !strcmp(what, "lint"), test = !strcmp(what, "test");
-    int r;
-    if (lint || test) {
-        r = dg_app_rules_examples(app, a->operands + 1, a->n_operands - 1, &err);
-        if (!r) dg_pack_lint(app->pack, &app->problems);
-        if (!r && test) r = prove(app, &err);
-        if (!r && test && a->n_operands == 1 && dg_app_packs_stale())
-            dg_problems_add(&app->problems, "packs.bin", 0, 0, NULL, 0,
-                            "not made from the rules beside it: build again");
-        return r ? dg_msg_err(&err) : put_faults(app, "rules");
-    }
-    r = dg_app_rules(app, &err);
-    if (r) return dg_msg_err(&err);
+    if (!strcmp(what, "lint") || !strcmp(what, "test")) return lint(app, *what == 't');
+    if (dg_app_rules(app, &err)) return dg_msg_err(&err);
     if (!strcmp(what, "list") && a->n_operands == 1) return list(app);
-    if (!strcmp(what, "show") && a->n_operands == 2 &&
-        dg_ruleset_find(dg_pack_rules(app->pack), dg_cstr(a->operands[1]))) {
-        struct dg_app shown = *app;
-        shown.args.operands = a->operands + 1;
-        shown.args.n_operands = 1;
-        return dg_cmd_explain(&shown);
-    }
+    if (!strcmp(what, "show") && a->n_operands == 2) return show(app);
     if (!strcmp(what, "export") && a->n_operands == 1 && dg_args_has(a, DG_OPT_PATTERNS)) return export_patterns(app);
-    if (!strcmp(what, "show") && a->n_operands == 2)
-        dg_msg("there is no rule '%s'; 'diagnose rules list' shows them", a->operands[1]);
-    else
-        dg_msg("say list, show RULE, lint [PATH...], test [PATH...] or export --patterns");
+    dg_msg("say list, show RULE, lint [PATH...], test [PATH...] or export --patterns");
     return DG_EXIT_USAGE;
 }
