@@ -100,6 +100,13 @@ static unsigned terminal_width(const struct dg_env *env) {
     return (unsigned)(n < WIDTH_MIN ? WIDTH_MIN : n > WIDTH_MAX ? WIDTH_MAX : n);
 }
 
+/* A first operand that is neither a command nor a file may be a command's name with a slip in it. */
+static int refuse_slip(const struct dg_args *a, struct dg_err *err) {
+    const char *word = a->cmd == DG_CMD_SCAN && a->n_operands ? a->operands[0] : "";
+    const char *meant = *word && access(word, F_OK) ? dg_cmd_near(word) : NULL;
+    return meant ? dg_err_set(err, DG_E_SYNTAX, 0, "there is no file or command '%s'; is it '%s'?", word, meant) : 0;
+}
+
 int dg_app_init(struct dg_app *app, int argc, char **argv, struct dg_err *err) {
     *app = (struct dg_app){.env = read_environment()};
     int r = dg_args_parse(argc, argv, &app->args, err);
@@ -107,7 +114,8 @@ int dg_app_init(struct dg_app *app, int argc, char **argv, struct dg_err *err) {
     app->quiet = dg_args_has(&app->args, DG_OPT_QUIET);
     app->verbose = dg_args_has(&app->args, DG_OPT_VERBOSE);
     app->width = terminal_width(&app->env);
-    r = settle_form(app, err);
+    r = refuse_slip(&app->args, err);
+    if (!r) r = settle_form(app, err);
     if (!r) r = settle_color(app, err);
     if (!r) r = settle_unmask(app, DG_OPT_UNMASK, err);
     if (!r) r = settle_unmask(app, DG_OPT_EXPORT_UNMASK, err);

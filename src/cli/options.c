@@ -43,6 +43,31 @@ static bool find_letter(char letter, enum dg_cmd cmd, enum dg_opt *ret) {
     return false;
 }
 
+/* At most two letters apart, or the beginning of it. */
+static bool near(struct dg_slice typed, const char *name) {
+    enum { LENGTH = 32, APART = 2 };
+    size_t n = strlen(name), row[LENGTH];
+    if (typed.len < 3 || typed.len >= LENGTH || n >= LENGTH) return false;
+    if (dg_slice_starts(dg_cstr(name), typed)) return true;
+    for (size_t k = 0; k <= n; k++) row[k] = k;
+    for (size_t i = 0; i < typed.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t k = 0; k < n; k++) {
+            size_t change = diagonal + (typed.ptr[i] != name[k]), other = row[k] < row[k + 1] ? row[k] : row[k + 1];
+            diagonal = row[k + 1];
+            row[k + 1] = change < other + 1 ? change : other + 1;
+        }
+    }
+    return row[n] <= APART && row[n] < typed.len / 2;
+}
+
+const char *dg_cmd_near(const char *word) {
+    for (int c = DG_CMD_SCAN + 1; c < DG_CMD_COUNT; c++)
+        if (near(dg_cstr(word), dg_cmds[c].name)) return dg_cmds[c].name;
+    return NULL;
+}
+
 struct parser {
     int argc;
     char **argv;
@@ -71,6 +96,10 @@ static int unknown_option(struct parser *p, struct dg_slice name) {
             return dg_err_set(p->err, DG_E_SYNTAX, 0, "'%s' has no option '--%.*s'; '%s' has", dg_cmds[p->a->cmd].name,
                               DG_FMT(name), dg_cmds[c].name);
     }
+    for (int o = 0; o < DG_OPT_COUNT; o++)
+        if (dg_opt_of((enum dg_opt)o, p->a->cmd) && dg_opts[o].category != DG_CAT_HIDDEN && near(name, dg_opts[o].name))
+            return dg_err_set(p->err, DG_E_SYNTAX, 0, "unknown option '--%.*s'; is it '--%s'?", DG_FMT(name),
+                              dg_opts[o].name);
     return dg_err_set(p->err, DG_E_SYNTAX, 0, "unknown option '--%.*s'", DG_FMT(name));
 }
 

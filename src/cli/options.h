@@ -64,6 +64,9 @@ struct dg_args {
 int dg_args_parse(int argc, char **argv, struct dg_args *ret, struct dg_err *err);
 void dg_args_release(struct dg_args *a);
 
+/* The command that somebody who typed `word` may have meant; NULL: none is like it. */
+const char *dg_cmd_near(const char *word);
+
 bool dg_args_has(const struct dg_args *a, enum dg_opt opt);
 /* The last value, or NULL. */
 const char *dg_args_value(const struct dg_args *a, enum dg_opt opt);

@@ -4,7 +4,7 @@
 #include "report/report.h"
 #include <unistd.h>
 
-enum { ROOM = 256 << 20, CELL_ROOM = 64 << 10, COLUMNS_MAX = 16, GAP = 2 };
+enum { ROOM = 256 << 20, CELL_ROOM = 64 << 10, COLUMNS_MAX = 16, GAP = 2, REASON_MIN = 20 };
 
 void dg_row_str(json_t *row, const char *key, struct dg_slice text) {
     struct dg_buf valid = DG_BUF_INIT(CELL_ROOM * 16);
@@ -55,6 +55,26 @@ static void add_cell(struct dg_buf *out, struct dg_slice text, size_t width, boo
     for (size_t w = dg_utf8_width(text); !last && w < width + GAP; w++) dg_buf_addc(out, ' ');
 }
 
+/* A line that is too wide is broken under its last column, or with no `hang` cut. */
+static void put_line(struct dg_buf *out, struct dg_slice text, size_t limit, size_t hang, bool mark) {
+    size_t used = 0;
+    while (hang && used + dg_utf8_width(text) > limit) {
+        size_t fit = dg_utf8_fit(text, limit - used), at = fit;
+        while (at > fit / 2 && text.ptr[at] != ' ') at--;
+        if (at == fit / 2) at = fit;
+        dg_buf_add(out, text.ptr, at);
+        dg_buf_addf(out, "\n%*s", (int)hang, "");
+        text = dg_slice_trim(dg_slice_from(text, at));
+        used = hang;
+    }
+    bool over = used + dg_utf8_width(text) > limit;
+    if (over) text = dg_slice_upto(text, dg_utf8_fit(text, limit - 1));
+    bool between = text.len && text.ptr[text.len - 1] == ' '; /* the cut harms no cell's text */
+    while (text.len && text.ptr[text.len - 1] == ' ') text.len--;
+    dg_buf_add_slice(out, text);
+    dg_buf_adds(out, !over || !mark ? "\n" : between ? " …\n" : "…\n");
+}
+
 /* A table that people read is cut to their terminal; one that goes into a pipe is whole. */
 static void add_table(const struct dg_app *app, const json_t *rows, const struct dg_column *columns, size_t n,
                       struct dg_buf *out) {
@@ -67,6 +87,10 @@ static void add_table(const struct dg_app *app, const json_t *rows, const struct
             if (w > width[c]) width[c] = w;
         }
     }
+    size_t hang = 0; /* reasons are sentences: they are read to their end */
+    if (!strcmp(columns[n - 1].key, "reason"))
+        for (size_t c = 0; c + 1 < n; c++) hang += width[c] + GAP;
+    if (hang + REASON_MIN > limit) hang = 0;
     for (size_t i = 0; i <= json_array_size(rows); i++) {
         dg_buf_clear(&line);
         for (size_t c = 0; c < n; c++) {
@@ -74,12 +98,7 @@ static void add_table(const struct dg_app *app, const json_t *rows, const struct
                 i ? cell(&room, json_array_get(rows, i - 1), columns[c].key) : dg_cstr(columns[c].heading);
             add_cell(&line, text, width[c], c + 1 == n);
         }
-        struct dg_slice shown = dg_buf_slice(&line);
-        bool over = !app->verbose && dg_utf8_width(shown) > limit;
-        if (over) shown = dg_slice_upto(shown, dg_utf8_fit(shown, limit - 1));
-        while (shown.len && shown.ptr[shown.len - 1] == ' ') shown.len--;
-        dg_buf_add_slice(out, shown);
-        dg_buf_adds(out, over && i ? "…\n" : "\n");
+        put_line(out, dg_buf_slice(&line), app->verbose ? SIZE_MAX : limit, i ? hang : 0, i != 0);
     }
     dg_buf_release(&room);
     dg_buf_release(&line);

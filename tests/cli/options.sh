@@ -39,6 +39,9 @@ refused() { # TEXT ARGUMENTS...
     want_err "$text"
 }
 refused "unknown option '--nonsense'" --nonsense
+refused "unknown option '--formt'; is it '--format'?" --formt json x.log
+refused "no file or command 'histroy'; is it 'history'?" histroy
+refused "cannot open 'server.log'" server.log
 refused "unknown option '-x'" -x
 refused "unknown option '--verb'" --verb x.log
 refused "takes no value" --verbose=1 x.log
@@ -91,4 +94,15 @@ want_err "story"
 run --version
 want_status 0 --version
 grep -qE '^diagnose [0-9]+\.[0-9]+\.[0-9]+$' "$work/out" || fail "version: $(cat "$work/out")"
+
+# ---- a table on a narrow screen: reasons are read to their end, other cells cut are marked
+launch="python -m sglang.launch_server --model x --quantization modelopt_fp4 --moe-runner-backend flashinfer_trtllm"
+# shellcheck disable=SC2086
+COLUMNS=60 run preflight --device cc=12.0 -- $launch
+want_status 1 "preflight on a narrow screen"
+grep -q '…' out && fail "a reason is cut: $(cat out)"
+[ "$(awk 'length > 60' out | wc -l)" = 0 ] || fail "a reason is wider than the screen: $(cat out)"
+tr -s ' \n' ' ' <out | grep -q 'runs on 10.x, this GPU is 12.0' || fail "a reason lost words: $(cat out)"
+COLUMNS=60 run catalog
+grep -q '[a-z0-9] …$' out || fail "a cut between cells looks like one inside: $(head -3 out)"
 finish
