@@ -102,6 +102,9 @@ static void from_findings(struct dg_judge *j) {
     if (n) qsort(v, n, sizeof(*v), by_seq);
     for (size_t i = 0; i < n; i++) {
         const struct dg_finding *f = v[i].f;
+        struct dg_slice engine = j->opts->engine.len ? j->opts->engine : dg_fact(j, "engine");
+        if (!dg_fors_admit(&f->rule->fors, engine, (struct dg_slice){NULL, 0}))
+            continue; /* an environment lists the versions of other engines too */
         if (v[i].last)
             apply(j, f->rule, &f->last, f->last_captures, f->n_last_captures);
         else
