@@ -40,3 +40,8 @@ void dg_judge_add_text(struct dg_judge *j, struct dg_strs *list, struct dg_slice
         if (dg_slice_eq(list->v[i], text)) return;
     DG_LIST_ADD(j, list->v, list->n, text);
 }
+
+const char *dg_judge_source(const struct dg_judge *j, uint32_t source) {
+    const char *name = j->scan->sources[source].name;
+    return strcmp(name, "-") ? name : "stdin";
+}

@@ -74,6 +74,7 @@ bool dg_judge_grow(struct dg_judge *j, void *v_ptr, uint32_t n, size_t item);
         if (dg_judge_grow((j), &(v), (n), sizeof(*(v)))) (v)[(n)++] = (item);                                          \
     } while (0)
 void dg_judge_add_text(struct dg_judge *j, struct dg_strs *list, struct dg_slice text); /* once each */
+const char *dg_judge_source(const struct dg_judge *j, uint32_t source);                 /* its name in a sentence */
 
 /* template.c: operands, templates, value functions and conditions of rules */
 struct dg_scope {

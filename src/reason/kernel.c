@@ -175,7 +175,7 @@ static void tell_join(struct dg_judge *j, const struct dg_finding *f, bool last,
     const char *by = id == ID_PID ? " and pid" : id == ID_NAME ? " and name" : "";
     const char *pids = id == ID_NAME ? "; host pids differ from a container's" : "";
     dg_judge_add_text(j, &j->d->joins,
-                      dg_judge_say(j, "%s:%llu joined by time%s%s%.*s%s%s%.*s", j->scan->sources[p->source].name,
+                      dg_judge_say(j, "%s:%llu joined by time%s%s%.*s%s%s%.*s", dg_judge_source(j, p->source),
                                    (unsigned long long)p->line, by, comm.len ? " (" : "", DG_FMT(comm),
                                    comm.len ? ")" : "", pids, DG_FMT(zone_text(j, zone))));
 }

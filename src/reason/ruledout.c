@@ -61,7 +61,7 @@ static void unrelated(struct dg_judge *j) {
         const struct dg_capture *comm = dg_finding_capture(f, "comm");
         struct dg_slice who = comm ? comm->text : DG_S("it");
         rule_out(j, f->rule->class,
-                 dg_judge_say(j, "%s:%llu is of another process or time (%.*s)", j->scan->sources[f->first.source].name,
+                 dg_judge_say(j, "%s:%llu is of another process or time (%.*s)", dg_judge_source(j, f->first.source),
                               (unsigned long long)f->first.line, DG_FMT(who)));
     }
 }

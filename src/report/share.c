@@ -224,8 +224,11 @@ static json_t *masked(const json_t *value, unsigned unmask, const struct dg_strs
     if (json_is_array(value)) {
         json_array_foreach(value, i, item) ok = ok && !json_array_append_new(copy, masked(item, unmask, hosts));
     } else {
-        json_object_foreach((json_t *)value, key, item) ok =
-            ok && !json_object_set_new_nocheck(copy, key, masked(item, unmask, hosts));
+        json_object_foreach((json_t *)value, key, item) {
+            /* the rule to start from has a key "text" of its own, and its literal ends where a value begins */
+            unsigned kept = strcmp(key, "stub") ? unmask : unmask | DG_UNMASK_PROMPTS;
+            ok = ok && !json_object_set_new_nocheck(copy, key, masked(item, kept, hosts));
+        }
     }
     if (ok) return copy;
     json_decref(copy);

@@ -104,4 +104,14 @@ grep -q "$(printf '\033')" out || fail "no colours with --color always"
 sed 's/\x1b\[[0-9;]*m//g' out >plain
 run --no-device --no-record "$log"
 want_same plain
+
+# ---- what came by a pipe is called stdin in every sentence
+run_in --no-device --no-record --kernel-log - "$cases/memcg-hicache/server.log" <"$cases/memcg-hicache/dmesg.txt"
+want_out "stdin:80 joined"
+grep -q '^-:' out && fail "a pipe is called by a dash"
+
+# ---- the rule to start from can be pasted: its example is no prompt
+echo "2026-03-12 08:06:56 RuntimeError: the frobnicator of this model is out of joint" >odd.log
+run --no-device --no-record --format markdown odd.log
+want_out "examples: [{text: 'RuntimeError: the frobnicator"
 finish
