@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     scratch_fill(&file, data, size);
     snprintf(db, sizeof(db), "%s/history.db", dir);
-    char *words[] = {"diagnose", "history", "--import", file.path, "--db", db, NULL};
+    static char name[] = "diagnose", command[] = "history", import[] = "--import", where[] = "--db";
+    char *words[] = {name, command, import, file.path, where, db, NULL};
     int status = dg_cli_main(6, words, NULL);
     if (status != 0 && status != 2) abort();
     unlink(db);

@@ -21,7 +21,7 @@ static void parse_dumps(struct dg_slice text) {
 }
 
 static void parse_words(char *text) {
-    char *words[WORDS + 1] = {"diagnose"}, *rest = text, *word;
+    char name[] = "diagnose", *words[WORDS + 1] = {name}, *rest = text, *word;
     int n = 1;
     while (n < WORDS && (word = strsep(&rest, "\n"))) words[n++] = word;
     struct dg_args args = {0};
