@@ -21,6 +21,14 @@ static bool has_worked(struct dg_slice outcome) {
     return dg_slice_is(outcome, "works") || dg_slice_is(outcome, "started") || dg_slice_is(outcome, "slow");
 }
 
+/* The report names the driver; a row does not. */
+static void add_driver(json_t *facts, struct dg_slice report) {
+    json_t *whole = dg_json_parse(report, NULL);
+    json_t *driver = json_object_get(json_array_get(json_object_get(whole, "devices"), 0), "driver");
+    json_object_set(facts, "driver", driver ? driver : json_null());
+    json_decref(whole);
+}
+
 static bool take(void *ctx, const struct dg_history_row *r) {
     struct finder *f = ctx;
     if (f->now && (r->id == f->now->id || !has_worked(r->outcome) || !dg_slice_is(r->engine, f->now->engine) ||
@@ -33,6 +41,7 @@ static bool take(void *ctx, const struct dg_history_row *r) {
     dg_row_str(f->found.facts, "engine version", r->engine_version);
     dg_row_str(f->found.facts, "quantization", r->quantization);
     dg_row_str(f->found.facts, "devices", r->devices);
+    add_driver(f->found.facts, r->report);
     f->found.choices = dg_json_parse(r->choices, NULL);
     return false;
 }
@@ -61,7 +70,7 @@ int dg_cmd_diff(struct dg_app *app) {
     struct dg_err err = {0};
     struct dg_store *store = NULL;
     struct finder now = {0}, then = {.now = &now.found};
-    struct dg_history_filter f = {.since = DG_TIME_NONE, .limit = 1};
+    struct dg_history_filter f = {.since = DG_TIME_NONE, .limit = 1, .reports = true};
     int status, r = dg_app_id(app, 0, &f.id, &err);
     if (!r) r = dg_app_store(app, DG_STORE_READ, &store, &err);
     if (!r) r = dg_store_history(store, &f, take, &now, &err);
