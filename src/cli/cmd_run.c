@@ -12,11 +12,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KERNEL_ROOM = 64 << 20, COMMAND_ROOM = 256 << 10, OWN_FAILURE = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
+enum {
+    KERNEL_ROOM = 64 << 20,
+    COMMAND_ROOM = 256 << 10,
+    READY_MOST = 1000000,
+    OWN_FAILURE = 125,
+    CANNOT_RUN = 126,
+    NOT_FOUND = 127
+};
 
 struct watch { /* what the supervisor's callbacks need */
     struct dg_app *app;
     struct dg_runlog log;
+    bool own_folder;   /* the log is where ours are kept, and pruned */
     pcre2_code *regex; /* of --ready; NULL: what the rules know */
     pcre2_match_data *data;
 };
@@ -78,36 +86,43 @@ static int keep(void *ctx, const void *ptr, size_t len) {
 
 /* ---- the log */
 
-/* --log, else run-TIME-PID.log in the state folder. */
+static bool state_folder(const struct dg_env *env, struct dg_buf *out) {
+    if (env->xdg_state_home && *env->xdg_state_home == '/')
+        return !dg_path_join(out, env->xdg_state_home, "diagnose/logs");
+    return env->home && *env->home == '/' && env->home[1] &&
+           !dg_path_join(out, env->home, ".local/state/diagnose/logs");
+}
+
+/* run-TIME-PID.log in the folder. */
+static int open_in(struct watch *w, const char *folder, struct dg_err *err) {
+    char path[sizeof(w->log.path)];
+    time_t now = time(NULL);
+    struct tm tm;
+    gmtime_r(&now, &tm);
+    int n = snprintf(path, sizeof(path), "%s/run-%04d%02d%02dT%02d%02d%02dZ-%d.log", folder, tm.tm_year + 1900,
+                     tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());
+    if (n >= (int)sizeof(path)) return dg_err_set(err, DG_E_LIMIT, 0, "the path of the log is too long");
+    return dg_runlog_open(&w->log, path, true, err);
+}
+
+/* --log, else the state folder, else (no home, or none that can be written to) where anybody may write. */
 static int open_log(struct watch *w, struct dg_err *err) {
+    static const char *const anywhere[] = {"/tmp", "/var/tmp", "/dev/shm"};
     const char *given = dg_args_value(&w->app->args, DG_OPT_LOG);
-    const struct dg_env *env = &w->app->env;
-    struct dg_buf path = DG_BUF_INIT(4096);
-    bool state = env->xdg_state_home && *env->xdg_state_home == '/';
-    if (given) return dg_runlog_open(&w->log, given, err);
-    if (!state && (!env->home || *env->home != '/'))
-        return dg_err_set(err, DG_E_NOTFOUND, 0, "no home folder for the log: name one with --log FILE");
-    dg_buf_adds(&path, state ? env->xdg_state_home : env->home);
-    dg_buf_adds(&path, state ? "/diagnose/logs" : "/.local/state/diagnose/logs");
-    int r = path.failed ? dg_err_nomem(err) : dg_dir_make(path.ptr, 0700, err);
-    if (!r) {
-        char name[64];
-        time_t now = time(NULL);
-        struct tm tm;
-        gmtime_r(&now, &tm);
-        snprintf(name, sizeof(name), "/run-%04d%02d%02dT%02d%02d%02dZ-%d.log", tm.tm_year + 1900, tm.tm_mon + 1,
-                 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());
-        dg_buf_adds(&path, name);
-        r = path.failed ? dg_err_nomem(err) : dg_runlog_open(&w->log, path.ptr, err);
-    }
-    dg_buf_release(&path);
-    return r;
+    if (given) return dg_runlog_open(&w->log, given, false, err);
+    struct dg_buf state = DG_BUF_INIT(4096);
+    int r = state_folder(&w->app->env, &state) ? dg_dir_make(state.ptr, 0700, NULL) : -DG_E_NOTFOUND;
+    if (!r) r = open_in(w, state.ptr, NULL);
+    w->own_folder = !r;
+    dg_buf_release(&state);
+    for (size_t i = 0; r && i < DG_COUNT(anywhere); i++) r = open_in(w, anywhere[i], NULL);
+    return r ? dg_err_set(err, DG_E_IO, 0, "no folder for the log can be written to: name a file with --log FILE") : 0;
 }
 
 static void close_log(struct watch *w) {
     struct dg_err why = {0};
     if (dg_runlog_close(&w->log, &why)) dg_msg("%s", why.msg);
-    if (dg_args_value(&w->app->args, DG_OPT_LOG)) return;
+    if (!w->own_folder) return;
     char folder[sizeof(w->log.path)];
     memcpy(folder, w->log.path, sizeof(folder));
     *strrchr(folder, '/') = '\0';
@@ -229,7 +244,8 @@ static int settle(struct watch *w, struct dg_supervise_opts *o, struct dg_err *e
     if (!a->n_operands) return dg_err_set(err, DG_E_SYNTAX, 0, "name the command to run, after --");
     if (pty && strcmp(pty, "auto") && strcmp(pty, "always") && strcmp(pty, "never"))
         return dg_err_set(err, DG_E_SYNTAX, 0, "'--pty %s' is none of auto, always, never", pty);
-    if (limit && (!dg_slice_double(dg_cstr(limit), &o->timeout_ready) || !(o->timeout_ready > 0)))
+    if (limit && (!dg_slice_double(dg_cstr(limit), &o->timeout_ready) || !(o->timeout_ready > 0) ||
+                  o->timeout_ready > READY_MOST))
         return dg_err_set(err, DG_E_SYNTAX, 0, "'--timeout-ready %s' is no number of seconds", limit);
     o->pty = pty && *pty == 'a' && pty[1] == 'l'
                  ? true

@@ -10,8 +10,9 @@
 
 enum { COPY = 1 << 20 };
 
-int dg_runlog_open(struct dg_runlog *l, const char *path, struct dg_err *err) {
-    *l = (struct dg_runlog){.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)};
+int dg_runlog_open(struct dg_runlog *l, const char *path, bool fresh, struct dg_err *err) {
+    int how = fresh ? O_EXCL : O_TRUNC | O_NOFOLLOW;
+    *l = (struct dg_runlog){.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | how, 0600)};
     if (l->fd < 0) return dg_err_set(err, DG_E_IO, errno, "cannot write '%s'", path);
     snprintf(l->path, sizeof(l->path), "%s", path);
     return 0;

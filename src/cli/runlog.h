@@ -4,6 +4,7 @@
 #define DG_CLI_RUNLOG_H
 
 #include "base/err.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifndef DG_RUNLOG_HEAD /* a test has smaller ones */
@@ -19,8 +20,8 @@ struct dg_runlog {
     uint64_t written; /* bytes given to it */
 };
 
-/* Create `path` with 0600 (an existing file is emptied). */
-int dg_runlog_open(struct dg_runlog *l, const char *path, struct dg_err *err);
+/* Create `path` with 0600. An existing file is emptied; with `fresh` it is an error. */
+int dg_runlog_open(struct dg_runlog *l, const char *path, bool fresh, struct dg_err *err);
 /* Same shape as dg_supervise_opts.log. Past head + tail the tail is overwritten in a circle. */
 int dg_runlog_write(void *log, const void *ptr, size_t len);
 /* Put the end in order: "head, one line that says how much is missing, tail". */

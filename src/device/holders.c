@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_HOLDERS = 1024 };
@@ -84,12 +85,21 @@ static bool open_gpus(const char *root, const char *pid, uint64_t *ret) {
     return true;
 }
 
-bool dg_holders_from_proc(const char *root, struct dg_devices *d) {
+/* The number of the first pid namespace is the same on every machine. */
+static bool in_namespace(const char *root) {
+    static const ino_t FIRST = 0xEFFFFFFC;
+    char path[256];
+    struct stat st;
+    snprintf(path, sizeof(path), "%s/proc/self/ns/pid", root ? root : "");
+    return !stat(path, &st) && st.st_ino != FIRST;
+}
+
+const char *dg_holders_from_proc(const char *root, struct dg_devices *d) {
     char dir[256];
     bool complete = true;
     snprintf(dir, sizeof(dir), "%s/proc", root ? root : "");
     DIR *proc = opendir(dir);
-    if (!proc) return false;
+    if (!proc) return "no /proc here: who holds the GPUs is not known; on the host: fuser -v /dev/nvidia*";
     for (struct dirent *e; (e = readdir(proc));) {
         uint64_t gpus;
         if (!isdigit((unsigned char)e->d_name[0])) continue;
@@ -102,5 +112,8 @@ bool dg_holders_from_proc(const char *root, struct dg_devices *d) {
         }
     }
     closedir(proc);
-    return complete;
+    if (!complete) return "holders of the GPUs are listed as far as this user may see them: sudo diagnose device";
+    return in_namespace(root)
+               ? "holders of the GPUs outside this container are not seen; on the host: fuser -v /dev/nvidia*"
+               : NULL;
 }

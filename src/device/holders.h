@@ -6,10 +6,9 @@
 
 /* Fill name and server_leftover of a holder whose pid is set, from /proc/PID (under `root`). */
 void dg_holder_describe(const char *root, struct dg_holder *h);
-/* Processes of this pid namespace that have /dev/nvidiaN open: appended to the device with that minor number (order of
- * the list), unless NVML named them. Returns false when /proc could not tell for some process (hidepid, other users):
- * "nobody" is then unproved. */
-bool dg_holders_from_proc(const char *root, struct dg_devices *d);
+/* Processes that have /dev/nvidiaN open: appended to the device with that minor number (order of the list), unless NVML
+ * named them. NULL: all processes of the machine were seen; else why "nobody" is unproved, and what would tell. */
+const char *dg_holders_from_proc(const char *root, struct dg_devices *d);
 /* Append one; false when out of memory. */
 bool dg_holder_add(struct dg_device *d, const struct dg_holder *h);
 

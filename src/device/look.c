@@ -137,8 +137,8 @@ int dg_device_join(struct dg_look *l, struct dg_devices *ret, struct dg_err *err
     dg_child_join2(&l->cuda, &l->nvml, patience_of(l));
     bool ok = merge(l, &d);
     if (ok && l->passive.amd) ok = dg_kfd_read(root_of(l), &d);
-    if (ok && d.n && !dg_holders_from_proc(root_of(l), &d))
-        ok = note(&d, "holders of the GPUs are listed only as far as this user may see them (run as root to see all)");
+    const char *unseen = ok && d.n ? dg_holders_from_proc(root_of(l), &d) : NULL;
+    if (unseen) ok = note(&d, "%s", unseen);
     if (ok) ok = notes_of(l, &d);
     if (gethostname(d.hostname, sizeof(d.hostname) - 1)) d.hostname[0] = 0;
     dg_child_release(&l->cuda);

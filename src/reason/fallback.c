@@ -161,6 +161,7 @@ static void tail_evidence(struct dg_judge *j, struct dg_cause *c, uint32_t sourc
     if (source >= j->scan->n_sources || !j->scan->tails || !j->scan->tails[source].n) return;
     const struct dg_tail *t = &j->scan->tails[source];
     struct dg_evidence e = dg_evidence_at(&t->v[t->n - 1], DG_S("record"));
+    if (c->n_evidence && c->evidence[0].source == e.source && c->evidence[0].line == e.line) return;
     DG_LIST_ADD(j, c->evidence, c->n_evidence, e);
 }
 

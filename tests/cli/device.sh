@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The live look, against the stand-in driver: answers, refusals, hangs, crashes. Each command ends within its deadline and half a second.
-# shellcheck source=tests/cli/lib.sh
-. "$SOURCE_DIR/tests/cli/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 root=$work/root
 mkdir -p "$root"/{sys/module/nvidia,dev,proc,sys/bus/pci/devices}

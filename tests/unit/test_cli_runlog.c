@@ -31,7 +31,7 @@ static char text[2000];
 static void keeps(size_t total, size_t piece) {
     struct dg_runlog l;
     struct dg_buf want = DG_BUF_INIT(4096), got = DG_BUF_INIT(4096);
-    assert_int_equal(dg_runlog_open(&l, at("log"), NULL), 0);
+    assert_int_equal(dg_runlog_open(&l, at("log"), false, NULL), 0);
     for (size_t i = 0; i < total; i += piece)
         assert_int_equal(dg_runlog_write(&l, text + i, piece < total - i ? piece : total - i), 0);
     assert_int_equal(dg_runlog_close(&l, NULL), 0);
@@ -67,10 +67,11 @@ static void says_what_it_cannot_write(void **state) {
     (void)state;
     struct dg_runlog l;
     struct dg_err err = {0};
-    assert_int_equal(dg_runlog_open(&l, at("no/such/folder/log"), &err), -DG_E_IO);
+    assert_int_equal(dg_runlog_open(&l, at("no/such/folder/log"), false, &err), -DG_E_IO);
     assert_non_null(strstr(err.msg, "cannot write"));
     assert_int_equal(symlink("/etc/passwd", at("link")), 0);
-    assert_int_equal(dg_runlog_open(&l, at("link"), &err), -DG_E_IO); /* a link that somebody laid there */
+    assert_int_equal(dg_runlog_open(&l, at("link"), false, &err), -DG_E_IO); /* a link that somebody laid there */
+    assert_int_equal(dg_runlog_open(&l, at("log"), true, &err), -DG_E_IO);   /* it is there already */
 }
 
 static void make(const char *name, size_t size) {
