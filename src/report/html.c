@@ -19,7 +19,7 @@ static void drop(struct dg_buf *out, struct dg_buf *b) {
 static const char STYLE[] =
     ":root{color-scheme:light dark;--ink:#1c2024;--dim:#5b636b;--page:#fff;--box:#f3f4f6;--line:#d9dce0;"
     "--failure:#b42318;--healthy:#18794e;--unsure:#9a5b00}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e8ea;--dim:#a3abb3;--page:#15181b;--box:#1f2428;--line:#343b41;"
+    "@media screen and (prefers-color-scheme:dark){:root{--ink:#e6e8ea;--dim:#a3abb3;--page:#15181b;--box:#1f2428;--line:#343b41;"
     "--failure:#ff8a7a;--healthy:#5fd39b;--unsure:#f0b45a}}\n"
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:0 auto;padding:2rem 1rem;color:var(--ink);"
     "background:var(--page);overflow-wrap:anywhere}\n"
