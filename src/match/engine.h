@@ -55,9 +55,12 @@ struct window {
     uint32_t first, n; /* members[first], …: the needles it stands for; n 0: none, and text is empty */
 };
 
+/* Machine code pays from a few dozen matches on; most patterns of a short log are met once. */
+enum { JIT_NOT_YET, JIT_COMPILING, JIT_READY, JIT_AFTER = 24 };
+
 struct regex { /* a compiled pattern */
     pcre2_code *code;
-    bool jit;
+    atomic_int jit; /* a JIT_ state */
     uint32_t n_groups;
     struct regex_group {
         uint32_t number;

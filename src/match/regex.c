@@ -50,13 +50,12 @@ static struct regex *compile(const struct dg_matcher *m, const struct dg_pattern
         free(r);
         return code == PCRE2_ERROR_HEAP_FAILED ? NULL : &REGEX_BAD;
     }
-    r->jit = !pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE);
     name_groups(r, &m->rules->rules[p->rule], p->re);
     return r;
 }
 
 /* Compiled when the literal is first met: most of the rules never are. */
-static const struct regex *regex_of(struct engine *e, const struct dg_pattern *p) {
+static struct regex *regex_of(struct engine *e, const struct dg_pattern *p) {
     _Atomic(struct regex *) *slot = &e->m->regexes[p->id];
     struct regex *r = atomic_load_explicit(slot, memory_order_acquire), *none = NULL;
     if (r) return r;
@@ -79,13 +78,24 @@ static void switch_off(struct engine *e, const struct dg_rule *rule, const char 
     if (!DG_VEC_PUSH(&e->limits, hit, UINT32_MAX)) e->nomem = true;
 }
 
-static int run(struct engine *e, const struct regex *r, const struct dg_rule *rule, struct dg_slice subject,
-               size_t start, uint32_t options) {
+/* One of those who match compiles; the others go on without meanwhile, and all do where there is no JIT. */
+static void compile_hot(struct regex *r) {
+    int none = JIT_NOT_YET;
+    if (!atomic_compare_exchange_strong(&r->jit, &none, JIT_COMPILING)) return;
+    if (!pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE))
+        atomic_store_explicit(&r->jit, JIT_READY, memory_order_release);
+}
+
+static int run(struct engine *e, struct regex *r, const struct dg_rule *rule, struct dg_slice subject, size_t start,
+               uint32_t options) {
     struct rule_state *s = &e->rules[rule - e->m->rules->rules];
     bool timed = s->tried++ % TIMED == 0; /* the clock costs as much as a short match */
     double began = timed ? dg_time_mono() : 0;
-    int n = r->jit ? pcre2_jit_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options, e->data, e->context)
-                   : pcre2_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options, e->data, e->context);
+    if (s->tried > JIT_AFTER) compile_hot(r);
+    bool jit = atomic_load_explicit(&r->jit, memory_order_acquire) == JIT_READY;
+    int n = jit ? pcre2_jit_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options, e->data, e->context)
+                : pcre2_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options | PCRE2_NO_JIT, e->data,
+                              e->context);
     if (timed) s->spent += TIMED * (dg_time_mono() - began);
     if (n < PCRE2_ERROR_NOMATCH && ++s->errors == ERRORS_MAX) switch_off(e, rule, "its regex ran into the match limit");
     if (!s->off && s->spent > BUDGET && s->spent > BUDGET_EACH * (double)s->tried)
@@ -109,7 +119,7 @@ static void take_captures(struct engine *e, const struct regex *r, struct dg_sli
  */
 static bool regex_match(struct engine *e, const struct dg_pattern *p, const struct msg *m, size_t lit_at,
                         struct caps *caps) {
-    const struct regex *r = regex_of(e, p);
+    struct regex *r = regex_of(e, p);
     if (r == &REGEX_BAD) return false;
     const struct dg_rule *rule = &e->m->rules->rules[p->rule];
     size_t width = p->long_window ? LONG_WINDOW : WINDOW, start = 0, end = m->body.len;
