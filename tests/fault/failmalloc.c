@@ -1,5 +1,5 @@
-/* Preloaded: the FAIL_NTH-th allocation of the process fails, once (0 or unset: none). With FAIL_COUNT=FILE the number of
- * allocations is written there at exit. Counting begins before main, after the constructors of the libraries. */
+/* Preloaded: the FAIL_NTH-th allocation of the process fails, once (0 or unset: none). With FAIL_COUNT=FILE the number
+ * of allocations is written there at exit. Counting begins before main, after the constructors of the libraries. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
