@@ -238,27 +238,38 @@ static int judge(struct watch *w, const struct dg_supervised *s, const struct ke
     return r;
 }
 
+static int settle_pty(const struct dg_args *a, bool *ret, struct dg_err *err) {
+    const char *when = dg_args_value(a, DG_OPT_PTY);
+    bool automatic = !when || !strcmp(when, "auto");
+    if (!automatic && strcmp(when, "always") && strcmp(when, "never"))
+        return dg_err_set(err, DG_E_SYNTAX, 0, "'--pty %s' is none of auto, always, never", when);
+    *ret = automatic ? isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) : !strcmp(when, "always");
+    return 0;
+}
+
+static int settle_limit(const struct dg_args *a, double *ret, struct dg_err *err) {
+    const char *limit = dg_args_value(a, DG_OPT_TIMEOUT_READY);
+    if (limit && (!dg_slice_double(dg_cstr(limit), ret) || !(*ret > 0) || *ret > READY_MOST))
+        return dg_err_set(err, DG_E_SYNTAX, 0, "'--timeout-ready %s' is no number of seconds", limit);
+    return 0;
+}
+
 static int settle(struct watch *w, struct dg_supervise_opts *o, struct dg_err *err) {
     const struct dg_args *a = &w->app->args;
-    const char *pty = dg_args_value(a, DG_OPT_PTY), *limit = dg_args_value(a, DG_OPT_TIMEOUT_READY);
-    if (!a->n_operands) return dg_err_set(err, DG_E_SYNTAX, 0, "name the command to run, after --");
-    if (pty && strcmp(pty, "auto") && strcmp(pty, "always") && strcmp(pty, "never"))
-        return dg_err_set(err, DG_E_SYNTAX, 0, "'--pty %s' is none of auto, always, never", pty);
-    if (limit && (!dg_slice_double(dg_cstr(limit), &o->timeout_ready) || !(o->timeout_ready > 0) ||
-                  o->timeout_ready > READY_MOST))
-        return dg_err_set(err, DG_E_SYNTAX, 0, "'--timeout-ready %s' is no number of seconds", limit);
-    o->pty = pty && *pty == 'a' && pty[1] == 'l'
-                 ? true
-                 : (!pty || pty[1] == 'u') && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    int r = a->n_operands ? 0 : dg_err_set(err, DG_E_SYNTAX, 0, "name the command to run, after --");
+    if (!r) r = settle_pty(a, &o->pty, err);
+    if (!r) r = settle_limit(a, &o->timeout_ready, err);
+    if (!r) r = compile_ready(w, err);
+    if (!r) r = dg_app_rules(w->app, err);
+    if (!r) r = dg_app_matcher(w->app, err);
+    if (!r) r = open_log(w, err);
     o->cleanup = dg_args_has(a, DG_OPT_CLEANUP);
     o->argv = a->operands; /* room is one more than what was typed, and zeroed */
     o->log = keep;
-    if (limit || dg_args_has(a, DG_OPT_READY)) o->ready = ready; /* else the log will tell, soon enough */
+    if (o->timeout_ready > 0 || dg_args_has(a, DG_OPT_READY))
+        o->ready = ready; /* else the log will tell, soon enough */
     o->ctx = w;
-    int r = compile_ready(w, err);
-    if (!r) r = dg_app_rules(w->app, err);
-    if (!r) r = dg_app_matcher(w->app, err);
-    return r ? r : open_log(w, err);
+    return r;
 }
 
 static int status_of(const struct dg_supervised *s) {
