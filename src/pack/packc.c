@@ -1,8 +1,9 @@
-/* packc RULES_DIR OUT: the build step that compiles the shipped rules to packs.bin. Every fault is told; any makes it
- * fail. */
+/* packc RULES_DIR OUT: the build step that compiles the shipped rules to packs.bin (OUT is an absolute path). Every
+ * fault is told; any makes it fail. */
 #include "match/match.h"
 #include "pack/pack.h"
 #include <stdio.h>
+#include <unistd.h>
 
 static void print_problems(const struct dg_problems *probs) {
     for (size_t i = 0; i < probs->n; i++) {
@@ -21,6 +22,14 @@ static int save(const struct dg_pack *pack, const char *out, struct dg_err *err)
     return r ? r : dg_pack_save_bin(pack, dg_slice(db, len), out, err);
 }
 
+/* Rules are told to be from rules/…, seen from the folder above: the path to that is nobody's but the builder's. */
+static const char *enter_above(char *rules) {
+    char *slash = strrchr(rules, '/');
+    if (!slash) return rules;
+    *slash = '\0';
+    return chdir(rules) ? NULL : slash + 1;
+}
+
 int main(int argc, char **argv) {
     _cleanup_(dg_pack_freep) struct dg_pack *pack = NULL;
     struct dg_problems probs = {0};
@@ -29,7 +38,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: packc RULES_DIR OUT\n");
         return 2;
     }
-    struct dg_pack_place place = {.path = argv[1], .required = true};
+    struct dg_pack_place place = {.path = enter_above(argv[1]), .required = true};
+    if (!place.path) {
+        fprintf(stderr, "packc: there is no folder '%s'\n", argv[1]);
+        return 1;
+    }
     int r = dg_pack_load(&place, 1, false, &probs, &pack, &err);
     if (!r && !probs.n) r = save(pack, argv[2], &err);
     print_problems(&probs);

@@ -21,6 +21,7 @@ target_compile_options(
             -Wwrite-strings
             -Wformat=2
             -Wundef
+            -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= # assertions speak of src/…
             $<$<BOOL:${DIAGNOSE_WERROR}>:-Werror>)
 
 function(dg_compile_flag_if_supported flag)
