@@ -115,6 +115,17 @@ if [ "$root" ] && unshare -p -f --mount-proc true 2>/dev/null; then
     unshare -p -f --mount-proc "$DIAGNOSE" run --no-record --device 12.0 --log ns.log -- sh -c 'cat guard.log; sleep 60 & exit 3' >out 2>err </dev/null || status=$?
     want_status 3 "run as the first process of a pid namespace"
     want_err "left behind"
+    # As the first process of a container it is told to end by SIGTERM, which the kernel keeps from those that do not handle it.
+    # shellcheck disable=SC2016
+    unshare -p -f --mount-proc "$DIAGNOSE" run --no-record --no-device --log ns.log -- bash -c 'trap "exit 7" TERM; echo >up; while :; do sleep 0.2; done' \
+        >out 2>err </dev/null &
+    outer=$!
+    until [ -e up ]; do sleep 0.1; done
+    read -r first _ <"/proc/$outer/task/$outer/children"
+    kill -TERM "$first"
+    status=0
+    wait $outer || status=$?
+    want_status 7 "SIGTERM to the first process of a pid namespace"
 else
     echo "not root, or no namespaces: NOT TESTED: a pid namespace"
 fi
