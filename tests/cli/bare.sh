@@ -121,7 +121,7 @@ if [ "$root" ] && unshare -p -f --mount-proc true 2>/dev/null; then
         >out 2>err </dev/null &
     outer=$!
     until [ -e up ]; do sleep 0.1; done
-    read -r first _ <"/proc/$outer/task/$outer/children"
+    first=$(cut -d " " -f 1 "/proc/$outer/task/$outer/children")
     kill -TERM "$first"
     status=0
     wait $outer || status=$?
