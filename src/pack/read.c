@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void tell(struct reader *r, unsigned line, unsigned col, const char *fmt, va_list ap) {
+__attribute__((format(printf, 4, 0))) static void tell(struct reader *r, unsigned line, unsigned col, const char *fmt,
+                                                       va_list ap) {
     char msg[512];
     vsnprintf(msg, sizeof(msg), fmt, ap);
     struct dg_slice snippet = dg_text_line(r->text, line);
