@@ -59,13 +59,26 @@ static bool rejected(const struct dg_proposals *ps, const struct dg_cat_axis *ax
     return false;
 }
 
+/* The GPU is not known, but it is none that the refused choice runs on: what runs on no other is refused as well. */
+static bool shares_fate(const struct dg_proposals *ps, const struct dg_cat_axis *axis, const struct dg_cat_choice *c) {
+    const struct dg_rule *r = ps->finding ? ps->finding->rule : NULL;
+    if (dg_cc_known(ps->key.cc) || !r || !dg_slice_is(r->class, "arch-mismatch")) return false;
+    const struct dg_cat_choice *refused = dg_catalog_choice(axis, dg_facts_get(&ps->j->d->attempt.facts, axis->name));
+    if (!refused || dg_capset_empty(&refused->archs) || dg_capset_empty(&c->archs)) return false;
+    for (uint8_t i = 0; i < c->archs.n; i++)
+        if (!dg_capset_has(&refused->archs, c->archs.r[i].lo) || !dg_capset_has(&refused->archs, c->archs.r[i].hi))
+            return false;
+    return true;
+}
+
 static bool candidate(const struct dg_proposals *ps, const struct dg_cat_axis *axis, const struct dg_cat_order *order,
                       const struct dg_cat_choice *c) {
     uint32_t at;
     double age;
     if (dg_slice_is(c->name, "auto") || dg_slice_eq(c->name, dg_facts_get(&ps->j->d->attempt.facts, axis->name)))
         return false;
-    if ((order && in_list(&order->never, c->name, &at)) || rejected(ps, axis, c)) return false;
+    if ((order && in_list(&order->never, c->name, &at)) || rejected(ps, axis, c) || shares_fate(ps, axis, c))
+        return false;
     struct dg_slice seen = dg_history_of(ps, axis->name, c->name, &age);
     if (dg_slice_is(seen, "fails") || dg_slice_is(seen, "garbage")) return false;
     if (order && order->names.n && !in_list(&order->names, c->name, &at) && !dg_slice_is(seen, "works")) return false;

@@ -60,6 +60,19 @@ static void test_workstation_blackwell(void **state) {
     fx_free(x);
 }
 
+static void test_an_unknown_gpu_is_none_of_the_refused_choice(void **state) {
+    (void)state;
+    struct fx *x = moe_failure(NULL, 0, 0);
+    fx_judge(x);
+    assert_true(x->d->n_proposals >= 1);
+    for (uint32_t i = 0; i < x->d->n_proposals;
+         i++) { /* both run on 10.x alone, where flashinfer_trtllm would have run */
+        assert_false(dg_slice_is(x->d->proposals[i].value, "flashinfer_trtllm_routed"));
+        assert_false(dg_slice_is(x->d->proposals[i].value, "flashinfer_cutedsl"));
+    }
+    fx_free(x);
+}
+
 static void test_an_unknown_version_warns_of_wrong_output(void **state) {
     (void)state;
     struct fx *x = moe_failure(NULL, 12, 0);
@@ -180,6 +193,7 @@ static void test_relaunch(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_workstation_blackwell),
                                        cmocka_unit_test(test_an_unknown_version_warns_of_wrong_output),
+                                       cmocka_unit_test(test_an_unknown_gpu_is_none_of_the_refused_choice),
                                        cmocka_unit_test(test_datacenter_blackwell_has_another_order),
                                        cmocka_unit_test(test_history_decides),
                                        cmocka_unit_test(test_cleanup_is_never_first),
