@@ -329,7 +329,7 @@ static void test_killed_writers(void **state) {
 
 static void test_crowd_of_writers(void **state) {
     (void)state;
-    enum { WRITERS = 32, EACH = 10 };
+    enum { WRITERS = 32, EACH = 32 }; /* a thousand attempts */
     pid_t pids[WRITERS];
     for (int i = 0; i < WRITERS; i++) {
         pids[i] = fork();
