@@ -88,7 +88,9 @@ struct dg_slice dg_relaunch(struct dg_judge *j, struct dg_slice command, const s
     struct dg_strs words = {0}, added = {0};
     struct dg_buf out = DG_BUF_INIT(64u << 10);
     struct dg_slice ret = {NULL, 0};
-    if (!command.len || (!p->flags.n && !p->n_environment) || !split(j, command, &words)) return ret;
+    bool elsewhere = p->scope.len && !dg_slice_is(p->scope, "launch"); /* flags of docker, say, are not the server's */
+    if (!command.len || (p->flags.n && elsewhere)) return ret;
+    if ((!p->flags.n && !p->n_environment) || !split(j, command, &words)) return ret;
     for (uint32_t i = 0; i < p->flags.n; i++) {
         uint32_t first = added.n;
         if (*p->flags.v[i].ptr != '-' || !split(j, p->flags.v[i], &added) || added.n == first) return ret;

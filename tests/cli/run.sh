@@ -251,6 +251,8 @@ if [ -n "$cgroup" ]; then
     rmdir "$cgroup"
     want_status 137 "the kernel kills it for memory"
     want_field '.causes[0] | .class + "/" + .subclass' oom-host/cgroup-oom "the kernel kills it for memory"
+    want_field '[.proposals[] | select(.scope == "container") | .command] | map(select(. != null and test("--memory"))) | length' 0 \
+        "a flag of the container is put into the server's command"
     under -- sh -c "cat '$loading'; kill -KILL \$\$"
     want_field .status inconclusive "a kill after that one"
 fi
