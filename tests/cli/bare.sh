@@ -117,7 +117,7 @@ if [ "$root" ] && unshare -p -f --mount-proc true 2>/dev/null; then
     want_err "left behind"
     # As the first process of a container it is told to end by SIGTERM, which the kernel keeps from those that do not handle it.
     # shellcheck disable=SC2016
-    unshare -p -f --mount-proc "$DIAGNOSE" run --no-record --no-device --log ns.log -- bash -c 'trap "exit 7" TERM; echo >up; while :; do sleep 0.2; done' \
+    unshare -p -f --mount-proc "$DIAGNOSE" run --no-record --no-device --log ns.log -- bash -c 'trap "exit 7" TERM; echo >up; for i in {1..100}; do sleep 0.2; done' \
         >out 2>err </dev/null &
     outer=$!
     until [ -e up ]; do sleep 0.1; done
