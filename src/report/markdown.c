@@ -87,6 +87,8 @@ static void add_proposal(struct dg_buf *out, const json_t *p, size_t rank) {
     drop(out, &b);
 }
 
+enum { PROPOSALS_SHOWN = 4 }; /* an issue has room for what is likely */
+
 static void add_next(struct dg_buf *out, const json_t *report) {
     const json_t *item, *proposals = dg_view_get(report, "proposals"), *avoid = dg_view_get(report, "avoid");
     const char *first = dg_view_str(report, "free_first");
@@ -97,7 +99,11 @@ static void add_next(struct dg_buf *out, const json_t *report) {
         add_prose(out, dg_cstr(first));
         dg_buf_addc(out, '\n');
     }
-    DG_VIEW_EACH(i, item, proposals) add_proposal(out, item, i + 1);
+    DG_VIEW_EACH(i, item, proposals) {
+        if (i < PROPOSALS_SHOWN) add_proposal(out, item, i + 1);
+    }
+    if (json_array_size(proposals) > PROPOSALS_SHOWN)
+        dg_buf_addf(out, "- %zu more: `diagnose --last --verbose`\n", json_array_size(proposals) - PROPOSALS_SHOWN);
     DG_VIEW_EACH(i, item, avoid) {
         dg_buf_adds(out, "- Not: ");
         add_prose(out, dg_cstr(dg_view_str(item, "action")));
