@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include <ctype.h>
 #include "base/err.h"
 #include "base/mem.h"
 #include <stdarg.h>
@@ -68,4 +69,20 @@ char *dg_buf_take(struct dg_buf *b) {
     char *s = b->failed ? NULL : DG_TAKE(b->ptr);
     dg_buf_release(b);
     return s;
+}
+
+int dg_buf_add_word(struct dg_buf *b, struct dg_slice word) {
+    bool plain = word.len > 0;
+    for (size_t i = 0; i < word.len && plain; i++)
+        plain = isalnum((unsigned char)word.ptr[i]) || memchr("-_./:=,@%+", word.ptr[i], 10);
+    if (b->len) dg_buf_addc(b, ' ');
+    if (plain) return dg_buf_add_slice(b, word);
+    dg_buf_addc(b, '\'');
+    for (size_t i = 0; i < word.len; i++) {
+        if (word.ptr[i] == '\'')
+            dg_buf_adds(b, "'\\''");
+        else
+            dg_buf_addc(b, word.ptr[i]);
+    }
+    return dg_buf_addc(b, '\'');
 }

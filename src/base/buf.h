@@ -23,6 +23,9 @@ int dg_buf_adds(struct dg_buf *b, const char *s);
 int dg_buf_add_slice(struct dg_buf *b, struct dg_slice s);
 int dg_buf_addc(struct dg_buf *b, char c);
 int dg_buf_addf(struct dg_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* One more word of a command line, as a shell would take it back: a space before it unless the buffer is empty, quoted
+ * where it must be. */
+int dg_buf_add_word(struct dg_buf *b, struct dg_slice word);
 static inline struct dg_slice dg_buf_slice(const struct dg_buf *b) {
     return (struct dg_slice){b->ptr ? b->ptr : "", b->len};
 }

@@ -22,7 +22,6 @@ static struct dg_env read_environment(void) {
         .xdg_config_home = variable("XDG_CONFIG_HOME"),
         .xdg_cache_home = variable("XDG_CACHE_HOME"),
         .db = variable("DIAGNOSE_DB"),
-        .trace = variable("DIAGNOSE_TRACE"),
         .no_color = variable("NO_COLOR"),
         .term = variable("TERM"),
         .columns = variable("COLUMNS"),

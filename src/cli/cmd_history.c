@@ -4,10 +4,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/timex.h"
-#include <stdio.h>
 #include "report/report.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

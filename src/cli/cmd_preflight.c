@@ -42,16 +42,10 @@ static const char *find_engine(char *const *words, size_t n, size_t *ret_args, b
     return NULL;
 }
 
-static void add_quoted(struct dg_buf *out, const char *word) {
-    dg_buf_adds(out, out->len ? " '" : "'");
-    for (; *word; word++) dg_buf_addf(out, *word == '\'' ? "'\\''" : "%c", *word);
-    dg_buf_addc(out, '\'');
-}
-
 static void join(char *const *words, size_t n, size_t args, bool model, struct dg_buf *out) {
     for (size_t i = 0; i < n; i++) {
-        if (model && i == args && words[i][0] != '-') add_quoted(out, "--model");
-        add_quoted(out, words[i]);
+        if (model && i == args && words[i][0] != '-') dg_buf_add_word(out, dg_cstr("--model"));
+        dg_buf_add_word(out, dg_cstr(words[i]));
     }
 }
 

@@ -131,19 +131,6 @@ static void close_log(struct watch *w) {
 
 /* ---- what was run, as one line that a shell would take */
 
-static void add_word(struct dg_buf *out, const char *word) {
-    bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@+%") ==
-                              strlen(word);
-    if (out->len) dg_buf_addc(out, ' ');
-    if (plain) {
-        dg_buf_adds(out, word);
-        return;
-    }
-    dg_buf_addc(out, '\'');
-    for (; *word; word++) dg_buf_addf(out, *word == '\'' ? "'\\''" : "%c", *word);
-    dg_buf_addc(out, '\'');
-}
-
 /* Variables that choose backends or say how GPUs talk to each other; those that hold secrets are masked with the
  * report. */
 static bool chooses(const char *variable) {
@@ -157,8 +144,8 @@ static bool chooses(const char *variable) {
 
 static void add_command(struct dg_buf *out, char *const *argv) {
     for (char **e = environ; *e; e++)
-        if (chooses(*e)) add_word(out, *e);
-    for (; *argv; argv++) add_word(out, *argv);
+        if (chooses(*e)) dg_buf_add_word(out, dg_cstr(*e));
+    for (; *argv; argv++) dg_buf_add_word(out, dg_cstr(*argv));
 }
 
 /* ---- after the end */

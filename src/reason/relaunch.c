@@ -46,25 +46,6 @@ static bool split(struct dg_judge *j, struct dg_slice command, struct dg_strs *w
     return words->n > 0;
 }
 
-static void add_word(struct dg_buf *out, struct dg_slice word) {
-    bool plain = word.len > 0;
-    for (size_t i = 0; i < word.len && plain; i++)
-        plain = isalnum((unsigned char)word.ptr[i]) || memchr("-_./:=,@%+", word.ptr[i], 10);
-    if (out->len) dg_buf_addc(out, ' ');
-    if (plain) {
-        dg_buf_add_slice(out, word);
-        return;
-    }
-    dg_buf_addc(out, '\'');
-    for (size_t i = 0; i < word.len; i++) {
-        if (word.ptr[i] == '\'')
-            dg_buf_adds(out, "'\\''");
-        else
-            dg_buf_addc(out, word.ptr[i]);
-    }
-    dg_buf_addc(out, '\'');
-}
-
 /* Is words[i] the flag, alone or as --flag=value? */
 static bool is_flag(struct dg_slice word, struct dg_slice flag) {
     return dg_slice_starts(word, flag) && (word.len == flag.len || word.ptr[flag.len] == '=');
@@ -96,11 +77,12 @@ struct dg_slice dg_relaunch(struct dg_judge *j, struct dg_slice command, const s
         if (*p->flags.v[i].ptr != '-' || !split(j, p->flags.v[i], &added) || added.n == first) return ret;
         drop(&words, added.v[first]);
     }
-    if (p->n_environment) add_word(&out, DG_S("env"));
+    if (p->n_environment) dg_buf_add_word(&out, DG_S("env"));
     for (uint32_t i = 0; i < p->n_environment; i++)
-        add_word(&out, dg_judge_say(j, "%.*s=%.*s", DG_FMT(p->environment[i].name), DG_FMT(p->environment[i].value)));
-    for (uint32_t i = 0; i < words.n; i++) add_word(&out, words.v[i]);
-    for (uint32_t i = 0; i < added.n; i++) add_word(&out, added.v[i]);
+        dg_buf_add_word(&out,
+                        dg_judge_say(j, "%.*s=%.*s", DG_FMT(p->environment[i].name), DG_FMT(p->environment[i].value)));
+    for (uint32_t i = 0; i < words.n; i++) dg_buf_add_word(&out, words.v[i]);
+    for (uint32_t i = 0; i < added.n; i++) dg_buf_add_word(&out, added.v[i]);
     if (!out.failed) ret = dg_arena_dup(j->arena, dg_buf_slice(&out));
     if (!ret.ptr) j->failed = true;
     dg_buf_release(&out);
