@@ -79,10 +79,24 @@ static void tells_when_memory_ends(void **state) {
     dg_mem_fail_after(0);
 }
 
+static void test_words_are_quoted_for_a_shell(void **state) {
+    (void)state;
+    struct dg_buf b = DG_BUF_INIT(256);
+    dg_buf_add_word(&b, DG_S("--tp=8"));
+    dg_buf_add_word(&b, DG_S(""));
+    dg_buf_add_word(&b, DG_S("it's a $HOME"));
+    dg_buf_addc(&b, 0);
+    assert_string_equal(b.ptr, "--tp=8 '' 'it'\\''s a $HOME'");
+    dg_buf_release(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(adds_and_ends_in_nul),    cmocka_unit_test(stops_at_its_maximum),
-        cmocka_unit_test(nothing_fits_in_nothing), cmocka_unit_test(hands_over_its_string),
+        cmocka_unit_test(test_words_are_quoted_for_a_shell),
+        cmocka_unit_test(adds_and_ends_in_nul),
+        cmocka_unit_test(stops_at_its_maximum),
+        cmocka_unit_test(nothing_fits_in_nothing),
+        cmocka_unit_test(hands_over_its_string),
         cmocka_unit_test(tells_when_memory_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
