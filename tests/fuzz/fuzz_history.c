@@ -1,13 +1,8 @@
 /* A history that is anything: read, asked, written to. */
 #include "fuzz.h"
-#include "base/file.h"
-#include "base/mem.h"
+#include "scratch.h"
 #include "base/timex.h"
 #include "store/store.h"
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 static bool look(void *ctx, const struct dg_history_row *row) {
     size_t *n = ctx;
@@ -45,18 +40,10 @@ static void ask(const char *path, enum dg_store_mode mode) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char dir[] = "/tmp/dg-fuzz-XXXXXX", path[64];
-    static const char *const files[] = {"history.db", "history.db-wal", "history.db-shm", "history.db-journal"};
-    if (!mkdtemp(dir)) abort();
-    snprintf(path, sizeof(path), "%s/%s", dir, files[0]);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || dg_fd_write(fd, data, size) || close(fd)) abort();
-    ask(path, DG_STORE_READ);
-    ask(path, DG_STORE_WRITE);
-    for (size_t i = 0; i < DG_COUNT(files); i++) {
-        snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
-        unlink(path);
-    }
-    if (rmdir(dir)) abort();
+    struct scratch_history history;
+    scratch_history_make(&history, data, size);
+    ask(history.db, DG_STORE_READ);
+    ask(history.db, DG_STORE_WRITE);
+    scratch_history_drop(&history);
     return 0;
 }
