@@ -9,6 +9,10 @@
 struct dg_store {
     sqlite3 *db;
     char *path;
+    bool batch;     /* between dg_store_begin() and dg_store_commit() */
+    int64_t gone;   /* attempts that the caps took since it began */
+    int64_t latest; /* attempt recorded last */
+    size_t grown;   /* bytes of reports since the caps were looked at */
 };
 
 /* Steps of the schema: step i brings a database of `user_version` i to i + 1. */

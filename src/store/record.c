@@ -3,7 +3,8 @@
 
 static const int64_t ATTEMPTS_MAX = 100000;
 static const double AGE_MAX_SECONDS = 2 * 365.25 * 86400;
-static const int64_t PAGES_SPARE = 1024; /* room that is made before the size limit is met */
+static const int64_t PAGES_SPARE = 1024;   /* room that is made before the size limit is met */
+static const size_t BATCH_BYTES = 1 << 20; /* reports between two looks at the caps: less than that room */
 
 static int step_done(struct dg_store *s, sqlite3_stmt *st, const char *doing, struct dg_err *err) {
     int rc = sqlite3_step(st);
@@ -87,11 +88,15 @@ static int forget(struct dg_store *s, const char *sql, int64_t keep, double befo
     if (r) return r;
     dg_db_bind_int(st, ":keep", keep);
     dg_db_bind_double(st, ":before", before);
-    return step_done(s, st, "prune", err);
+    r = step_done(s, st, "prune", err);
+    if (!r) s->gone += sqlite3_changes(s->db);
+    return r;
 }
 
 /* Age by the day of the last diagnosis, not of the launch: an old log that is diagnosed today is wanted. */
-static int keep_caps(struct dg_store *s, int64_t keep, struct dg_err *err) {
+static int keep_caps(struct dg_store *s, struct dg_err *err) {
+    int64_t keep = s->latest;
+    s->grown = 0;
     int r = forget(s, "DELETE FROM attempts WHERE id <> :keep AND seen < :before", keep,
                    dg_time_now() - AGE_MAX_SECONDS, err);
     int64_t n, pages, max, free_pages;
@@ -115,20 +120,43 @@ static int keep_caps(struct dg_store *s, int64_t keep, struct dg_err *err) {
     return r;
 }
 
-int dg_store_record(struct dg_store *s, const struct dg_store_entry *e, int64_t *ret_id, struct dg_err *err) {
+int dg_store_begin(struct dg_store *s, struct dg_err *err) {
     int r = dg_db_exec(s, "BEGIN IMMEDIATE", "write", err);
-    if (r) return r;
-    int64_t id = 0;
-    r = put_attempt(s, e, &id, err);
-    if (!r) r = put_diagnosis(s, id, e, err);
-    if (!r) r = keep_caps(s, id, err);
+    s->batch = !r;
+    s->gone = s->latest = 0;
+    return r;
+}
+
+static int leave(struct dg_store *s, int r) {
+    if (r) dg_db_rollback(s);
+    s->batch = false;
+    return r;
+}
+
+int dg_store_commit(struct dg_store *s, int64_t *ret_gone, struct dg_err *err) {
+    int r = keep_caps(s, err);
     if (!r) r = dg_db_exec(s, "COMMIT", "write", err);
-    if (r) {
-        dg_db_rollback(s);
-        return r;
-    }
-    *ret_id = id;
-    return 0;
+    if (!r) *ret_gone = s->gone;
+    return leave(s, r);
+}
+
+static int record(struct dg_store *s, const struct dg_store_entry *e, struct dg_err *err) {
+    int r = put_attempt(s, e, &s->latest, err);
+    if (!r) r = put_diagnosis(s, s->latest, e, err);
+    s->grown += e->report.len;
+    return r || s->grown < BATCH_BYTES ? r : keep_caps(s, err);
+}
+
+int dg_store_record(struct dg_store *s, const struct dg_store_entry *e, int64_t *ret_id, struct dg_err *err) {
+    bool alone = !s->batch;
+    int64_t gone;
+    int r = alone ? dg_store_begin(s, err) : 0;
+    if (r) return r;
+    r = record(s, e, err);
+    if (r) return leave(s, r);
+    if (alone) r = dg_store_commit(s, &gone, err);
+    if (!r) *ret_id = s->latest;
+    return r;
 }
 
 static int latest(struct dg_store *s, int64_t id, int64_t *ret, struct dg_err *err) {

@@ -4,7 +4,8 @@
  * makes one attempt with two diagnoses. Caps: 100,000 attempts, 256 MiB, 2 years; the oldest go first. Every failure is
  * a code and one plain sentence: history never stops a diagnosis.
  *
- * LIMITATIONS: texts are stored as given; masking secrets is the caller's duty. */
+ * LIMITATIONS: texts are stored as given; masking secrets is the caller's duty. Who writes waits five seconds for
+ * another who does; a long batch makes the others fail with -DG_E_BUSY. */
 #ifndef DG_STORE_H
 #define DG_STORE_H
 
@@ -41,6 +42,11 @@ struct dg_store_entry {
 /* One transaction: the attempt (found again by `key`, else new) and one diagnosis; then the caps are kept. *ret_id: the
  * attempt's number, never used twice. */
 int dg_store_record(struct dg_store *s, const struct dg_store_entry *e, int64_t *ret_id, struct dg_err *err);
+
+/* Many recordings in one transaction: all of them are there after the commit, none when a recording failed or the store
+ * was closed before it. *ret_gone: attempts that went by the caps, new ones among them. */
+int dg_store_begin(struct dg_store *s, struct dg_err *err);
+int dg_store_commit(struct dg_store *s, int64_t *ret_gone, struct dg_err *err);
 
 /* Latest report of attempt `id` (0: of the attempt diagnosed last), appended to `out`; *ret_id is its attempt.
  * -DG_E_NOTFOUND. */

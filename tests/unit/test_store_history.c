@@ -286,6 +286,38 @@ static void test_size_cap(void **state) {
     dg_store_close(s);
 }
 
+static void test_batch(void **state) {
+    (void)state;
+    struct dg_store *s = open_store(DG_STORE_WRITE);
+    int64_t gone = -1;
+    assert_int_equal(dg_store_begin(s, NULL), 0);
+    record(s, "given up", "x", "fails");
+    dg_store_close(s); /* without a commit */
+
+    s = open_store(DG_STORE_WRITE);
+    assert_int_equal(history(s, (struct dg_history_filter){0}).n, 0);
+    assert_int_equal(dg_store_begin(s, NULL), 0);
+    record(s, "a", "x", "fails");
+    record(s, "b", "x", "fails");
+    assert_int_equal(dg_db_exec(s, "UPDATE attempts SET seen = 0 WHERE key = 'a'", "write", NULL), 0);
+    assert_int_equal(dg_store_commit(s, &gone, NULL), 0);
+    assert_int_equal(gone, 1);
+    assert_int_equal(history(s, (struct dg_history_filter){0}).n, 1);
+
+    /* One that fails takes those before it along; the store is as it was. */
+    assert_int_equal(dg_store_begin(s, NULL), 0);
+    record(s, "c", "x", "fails");
+    struct dg_store_entry bad = {.key = DG_S("d"), .time = DG_TIME_NONE, .recorded = DG_TIME_NONE};
+    int64_t id = 0;
+    struct dg_err err = {0};
+    assert_int_not_equal(dg_store_record(s, &bad, &id, &err), 0);
+    assert_non_null(strstr(err.msg, "cannot write history"));
+    assert_int_equal(history(s, (struct dg_history_filter){0}).n, 1);
+    record(s, "e", "x", "fails");
+    assert_int_equal(history(s, (struct dg_history_filter){0}).n, 2);
+    dg_store_close(s);
+}
+
 static void assert_sound(void) {
     struct dg_store *s = open_store(DG_STORE_WRITE);
     _cleanup_(dg_db_finalizep) sqlite3_stmt *st = NULL;
@@ -366,9 +398,9 @@ static void test_crowd_of_writers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),     TEST(test_outcome_stands),   TEST(test_permissions), TEST(test_bad_files),
-        TEST(test_migrations),     TEST(test_old_attempts_go),  TEST(test_attempt_cap), TEST(test_size_cap),
-        TEST(test_killed_writers), TEST(test_crowd_of_writers),
+        TEST(test_round_trip), TEST(test_outcome_stands),  TEST(test_permissions),      TEST(test_bad_files),
+        TEST(test_migrations), TEST(test_old_attempts_go), TEST(test_attempt_cap),      TEST(test_size_cap),
+        TEST(test_batch),      TEST(test_killed_writers),  TEST(test_crowd_of_writers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
