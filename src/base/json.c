@@ -64,15 +64,16 @@ static int add_escape(struct dg_buf *out, uint32_t cp) {
 }
 
 int dg_json_add_dumped(struct dg_buf *out, struct dg_slice s) {
-    int r = 0;
-    while (s.len && !r) {
-        int32_t cp;
-        size_t n = dg_utf8_next(s, &cp);
-        bool raw = cp < 0x7f || !dg_utf8_hidden(cp);
-        r = raw ? dg_buf_add(out, s.ptr, n) : add_escape(out, (uint32_t)cp);
-        s = dg_slice_from(s, n);
+    size_t kept = 0;
+    for (size_t at = 0, n; at < s.len; at += n) {
+        int32_t cp = (unsigned char)s.ptr[at];
+        n = cp < 0x7f ? 1 : dg_utf8_next(dg_slice_from(s, at), &cp);
+        if (cp < 0x7f || !dg_utf8_hidden(cp)) continue;
+        dg_buf_add(out, s.ptr + kept, at - kept);
+        add_escape(out, (uint32_t)cp);
+        kept = at + n;
     }
-    return r;
+    return dg_buf_add(out, s.ptr + kept, s.len - kept);
 }
 
 static void add_string(struct dg_buf *out, struct dg_slice s) {
@@ -167,18 +168,21 @@ void dg_json_kv_bool(struct dg_json *j, const char *key, bool v) {
     dg_json_bool(j, v);
 }
 
+static json_t *load(struct dg_slice text, json_error_t *e) {
+    return json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, e);
+}
+
 json_t *dg_json_parse(struct dg_slice text, struct dg_err *err) {
-    _cleanup_(dg_buf_release) struct dg_buf mended = DG_BUF_INIT(SIZE_MAX / 4);
-    if (!dg_utf8_valid(text)) {
+    json_error_t e;
+    json_t *root = load(text, &e);
+    if (!root && !dg_utf8_valid(text)) {
+        _cleanup_(dg_buf_release) struct dg_buf mended = DG_BUF_INIT(SIZE_MAX / 4);
         if (dg_utf8_add_valid(&mended, text)) {
             dg_err_nomem(err);
             return NULL;
         }
-        text = dg_buf_slice(&mended);
+        root = load(dg_buf_slice(&mended), &e);
     }
-    json_error_t e;
-    json_t *root =
-        json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &e);
     if (root) return root;
     if (json_error_code(&e) == json_error_out_of_memory)
         dg_err_nomem(err);

@@ -62,6 +62,60 @@ int dg_mask_with(struct dg_buf *out, struct dg_slice s, dg_mask_finder *find, co
     return dg_buf_add(out, s.ptr + kept, s.len - kept);
 }
 
+/* ---- JSON */
+
+struct masker {
+    dg_mask_text *mask;
+    const void *ctx;
+    struct dg_buf text; /* the one at hand */
+};
+
+static bool is_masked(struct masker *m, const char *key, struct dg_slice s) {
+    dg_buf_clear(&m->text);
+    m->mask(&m->text, key, s, m->ctx);
+    return m->text.failed || !dg_slice_eq(dg_buf_slice(&m->text), s);
+}
+
+static json_t *copy_string(struct masker *m, json_t *value, const char *key) {
+    if (!is_masked(m, key, dg_slice(json_string_value(value), json_string_length(value)))) return json_incref(value);
+    return m->text.failed ? NULL : json_stringn(dg_buf_slice(&m->text).ptr, m->text.len);
+}
+
+static json_t *copy_value(struct masker *m, json_t *value, const char *key);
+
+static bool set_copy(struct masker *m, json_t *copy, const char *name, json_t *item) {
+    json_t *masked = copy_value(m, item, name);
+    const char *shown = is_masked(m, "", dg_cstr(name)) ? dg_buf_slice(&m->text).ptr : name;
+    if (!m->text.failed) return !json_object_set_new_nocheck(copy, shown, masked);
+    json_decref(masked);
+    return false;
+}
+
+static json_t *copy_value(struct masker *m, json_t *value, const char *key) {
+    if (json_is_string(value)) return copy_string(m, value, key);
+    if (!json_is_array(value) && !json_is_object(value)) return json_incref(value);
+    bool ok = true;
+    json_t *copy = json_is_array(value) ? json_array() : json_object();
+    size_t i;
+    const char *name;
+    json_t *item;
+    if (json_is_array(value)) {
+        json_array_foreach(value, i, item) ok = ok && !json_array_append_new(copy, copy_value(m, item, key));
+    } else {
+        json_object_foreach(value, name, item) ok = ok && set_copy(m, copy, name, item);
+    }
+    if (ok) return copy;
+    json_decref(copy);
+    return NULL;
+}
+
+json_t *dg_mask_tree(const json_t *value, dg_mask_text *mask, const void *ctx) {
+    struct masker m = {mask, ctx, DG_BUF_INIT(SIZE_MAX)};
+    json_t *copy = copy_value(&m, (json_t *)value, "");
+    dg_buf_release(&m.text);
+    return copy;
+}
+
 /* Lower case, dashes as underscores, those in front dropped. false: too long for a key. */
 static bool key_of(struct dg_slice word, char ret[KEY_MAX]) {
     while (word.len && *word.ptr == '-') word = dg_slice_from(word, 1);
@@ -108,15 +162,17 @@ static size_t bare_end(struct dg_slice s, size_t from) {
     return to;
 }
 
-bool dg_mask_value(struct dg_slice s, size_t at, bool option, struct dg_mask_value *ret) {
+/* Where the value after a key that ends at `at` begins, with its quotes; 0: nothing says that one follows. */
+static size_t value_start(struct dg_slice s, size_t at, bool option) {
     size_t sep = skip(s, at, "\\'\"");
-    if (option && (at_or_nul(s, sep) == ',' || at_or_nul(s, sep) == ' ')) {
-        sep = skip(s, sep, ", ");
-    } else {
-        sep = skip(s, sep, " ");
-        if (at_or_nul(s, sep) != '=' && at_or_nul(s, sep) != ':') return false;
-        sep = skip(s, sep + 1, " ");
-    }
+    if (option && (at_or_nul(s, sep) == ',' || at_or_nul(s, sep) == ' ')) return skip(s, sep, ", ");
+    sep = skip(s, sep, " ");
+    return at_or_nul(s, sep) == '=' || at_or_nul(s, sep) == ':' ? skip(s, sep + 1, " ") : 0;
+}
+
+bool dg_mask_value(struct dg_slice s, size_t at, bool option, struct dg_mask_value *ret) {
+    size_t sep = value_start(s, at, option);
+    if (!sep) return false;
     size_t from = skip(s, sep, "\\");
     char open = at_or_nul(s, from);
     if (!open) return false;
@@ -140,6 +196,7 @@ static const struct {
 /* The end of an issued key that begins at `at`, or 0. Some have dots in them. */
 static size_t issued_end(struct dg_slice s, size_t at) {
     for (size_t i = 0; i < DG_COUNT(TOKENS); i++) {
+        if (*TOKENS[i].prefix != s.ptr[at]) continue;
         if (!dg_slice_starts(dg_slice_from(s, at), dg_cstr(TOKENS[i].prefix))) continue;
         size_t from = at + strlen(TOKENS[i].prefix), end = from;
         bool dots = s.ptr[from - 1] == '.';
@@ -207,11 +264,11 @@ static bool has_digit_and_letter(struct dg_slice v) {
 
 /* "login NAME password XYZ" of a netrc: a word of prose has no digit in it. */
 static bool after_password(struct dg_slice s, size_t at, size_t word_end, struct dg_mask_hit *ret) {
+    if (!dg_slice_is(dg_slice(s.ptr + at, word_end - at), "password")) return false;
     size_t from = skip(s, word_end, " "), to = bare_end(s, from);
     struct dg_slice value = dg_slice(s.ptr + from, to - from);
     *ret = (struct dg_mask_hit){from, to, "secret"};
-    return dg_slice_is(dg_slice(s.ptr + at, word_end - at), "password") && from > word_end && value.len >= 6 &&
-           has_digit_and_letter(value);
+    return from > word_end && value.len >= 6 && has_digit_and_letter(value);
 }
 
 /* A value that says "none was given", or the next word of a sentence about the option. */
@@ -227,7 +284,8 @@ static bool is_no_secret(struct dg_slice v, bool quoted) {
     return dg_slice_starts(v, DG_S("<secret:")) || dg_slice_starts(v, DG_S("--"));
 }
 
-static bool after_key(struct dg_slice s, size_t at, size_t word_end, struct dg_mask_hit *ret) {
+/* Does `word` name a secret? `weak`: or a count, or a switch. */
+static bool names_secret(struct dg_slice word, bool *weak) {
     static const char *const keys[] = {"api_key",        "apikey",          "api_keys",      "password",
                                        "pgpassword",     "passwd",          "passphrase",    "secret",
                                        "secret_key",     "access_key",      "private_key",   "secrets",
@@ -238,11 +296,21 @@ static bool after_key(struct dg_slice s, size_t at, size_t word_end, struct dg_m
                                        "=authorization", "wandb_key",       "access_key_id", "account_key",
                                        "accountkey",     "sharedaccesskey", "=cookie",       "=set_cookie"};
     static const char *const maybe[] = {"=token", "=auth"};
+    *weak = dg_mask_key_is(word, maybe, DG_COUNT(maybe));
+    return *weak || dg_mask_key_is(word, keys, DG_COUNT(keys));
+}
+
+/* "token: 128" is a count. */
+static bool is_secret(struct dg_slice value, bool weak, bool quoted) {
+    return value.len && !is_no_secret(value, quoted) && !(weak && (value.len < 8 || !has_digit_and_letter(value)));
+}
+
+static bool after_key(struct dg_slice s, size_t at, size_t word_end, struct dg_mask_hit *ret) {
     struct dg_slice word = dg_slice(s.ptr + at, word_end - at);
-    bool weak = dg_mask_key_is(word, maybe, DG_COUNT(maybe));
-    if (!weak && !dg_mask_key_is(word, keys, DG_COUNT(keys))) return false;
     struct dg_mask_value v;
-    if (!dg_mask_value(s, word_end, dg_slice_starts(word, DG_S("--")), &v)) return false;
+    bool weak, option = dg_slice_starts(word, DG_S("--"));
+    if (!value_start(s, word_end, option) || !names_secret(word, &weak) || !dg_mask_value(s, word_end, option, &v))
+        return false;
     struct dg_slice value = dg_slice(s.ptr + v.from, v.to - v.from);
     if (dg_slice_is(value, "Basic") || dg_slice_is(value, "Bearer") ||
         dg_slice_is(value, "Token")) { /* Authorization: Basic … */
@@ -250,8 +318,7 @@ static bool after_key(struct dg_slice s, size_t at, size_t word_end, struct dg_m
         for (v.to = v.from; v.to < s.len && is_token(s.ptr[v.to]);) v.to++;
         value = dg_slice(s.ptr + v.from, v.to - v.from);
     }
-    if (!value.len || is_no_secret(value, v.quoted)) return false;
-    if (weak && (value.len < 8 || !has_digit_and_letter(value))) return false; /* "token: 128" is a count */
+    if (!is_secret(value, weak, v.quoted)) return false;
     *ret = (struct dg_mask_hit){v.from, v.to, "secret"};
     return true;
 }
@@ -271,3 +338,14 @@ static bool find_secret(const void *ctx, struct dg_slice s, size_t at, struct dg
 }
 
 int dg_mask_secrets(struct dg_buf *out, struct dg_slice s) { return dg_mask_with(out, s, find_secret, NULL); }
+
+/* A text of a JSON value: the name that it stands under is not in it. */
+static int mask_member(struct dg_buf *out, const char *key, struct dg_slice s, const void *ctx) {
+    (void)ctx;
+    bool weak;
+    if (!names_secret(dg_cstr(key), &weak) || !is_secret(s, weak, true)) return dg_mask_secrets(out, s);
+    add_mask(out, "secret", s);
+    return 0;
+}
+
+json_t *dg_mask_json_secrets(const json_t *value) { return dg_mask_tree(value, mask_member, NULL); }

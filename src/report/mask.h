@@ -3,6 +3,7 @@
 #define DG_REPORT_MASK_H
 
 #include "base/buf.h"
+#include <jansson.h>
 
 struct dg_mask_hit {
     size_t from, to;  /* the part to hide */
@@ -11,6 +12,11 @@ struct dg_mask_hit {
 /* Is there something to hide in the word (or path) that starts at `at`? */
 typedef bool dg_mask_finder(const void *ctx, struct dg_slice s, size_t at, struct dg_mask_hit *ret);
 int dg_mask_with(struct dg_buf *out, struct dg_slice s, dg_mask_finder *find, const void *ctx);
+
+/* A copy of a JSON value with each text in it, which stands under the name `key` ("": it is a name, or has none), as
+ * `mask` appends it. What does not change is shared between both. NULL: no memory. */
+typedef int dg_mask_text(struct dg_buf *out, const char *key, struct dg_slice s, const void *ctx);
+json_t *dg_mask_tree(const json_t *value, dg_mask_text *mask, const void *ctx);
 
 size_t dg_mask_word_end(struct dg_slice s, size_t at);
 /* Is `word` (as a key: any case, - as _, dashes in front dropped) one of `names`, or does it end in _NAME? A name with

@@ -38,6 +38,9 @@ int dg_mask_secrets(struct dg_buf *out, struct dg_slice s);
 /* Append `s` with host names, addresses, user names, home folders and prompts masked, but for those that `unmask`
  * (DG_UNMASK bits) names. `hosts`: names known from elsewhere. Secrets are not looked for. */
 int dg_mask_shared(struct dg_buf *out, struct dg_slice s, unsigned unmask, const struct dg_strs *hosts);
+/* A copy of a JSON value with the secrets masked in every text and name in it, and what stands under a secret's name.
+ * NULL: no memory. */
+json_t *dg_mask_json_secrets(const json_t *value);
 /* A copy of a JSON value with dg_mask_shared applied to every text in it. Host names are taken from inputs[].host.
  * NULL: no memory. */
 json_t *dg_mask_json(const json_t *value, unsigned unmask);

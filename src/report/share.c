@@ -205,43 +205,20 @@ int dg_mask_shared(struct dg_buf *out, struct dg_slice s, unsigned unmask, const
     return dg_mask_with(out, s, find_private, &o);
 }
 
-static json_t *masked_string(const json_t *value, unsigned unmask, const struct dg_strs *hosts) {
-    struct dg_buf buf = DG_BUF_INIT(SIZE_MAX);
-    dg_mask_shared(&buf, dg_slice(json_string_value(value), json_string_length(value)), unmask, hosts);
-    json_t *copy = buf.failed ? NULL : json_stringn(dg_buf_slice(&buf).ptr, buf.len);
-    dg_buf_release(&buf);
-    return copy;
-}
-
-static json_t *masked(const json_t *value, unsigned unmask, const struct dg_strs *hosts) {
-    if (json_is_string(value)) return masked_string(value, unmask, hosts);
-    if (!json_is_array(value) && !json_is_object(value)) return json_deep_copy(value);
-    bool ok = true;
-    json_t *copy = json_is_array(value) ? json_array() : json_object();
-    size_t i;
-    const char *key;
-    json_t *item;
-    if (json_is_array(value)) {
-        json_array_foreach(value, i, item) ok = ok && !json_array_append_new(copy, masked(item, unmask, hosts));
-    } else {
-        json_object_foreach((json_t *)value, key, item) {
-            /* the rule to start from has a key "text" of its own, and its literal ends where a value begins */
-            unsigned kept = strcmp(key, "stub") ? unmask : unmask | DG_UNMASK_PROMPTS;
-            ok = ok && !json_object_set_new_nocheck(copy, key, masked(item, kept, hosts));
-        }
-    }
-    if (ok) return copy;
-    json_decref(copy);
-    return NULL;
+/* the rule to start from has a key "text" of its own, and its literal ends where a value begins */
+static int mask_private(struct dg_buf *out, const char *key, struct dg_slice s, const void *ctx) {
+    const struct share *o = ctx;
+    return dg_mask_shared(out, s, o->unmask | (strcmp(key, "stub") ? 0 : DG_UNMASK_PROMPTS), o->hosts);
 }
 
 json_t *dg_mask_json(const json_t *value, unsigned unmask) {
     struct dg_slice names[32];
     struct dg_strs hosts = {names, 0};
+    struct share o = {unmask, &hosts};
     const json_t *inputs = json_object_get(value, "inputs");
     for (size_t i = 0; i < json_array_size(inputs) && hosts.n < DG_COUNT(names); i++) {
         struct dg_slice host = dg_cstr(json_string_value(json_object_get(json_array_get(inputs, i), "host")));
         if (host.len) names[hosts.n++] = host;
     }
-    return masked(value, unmask, &hosts);
+    return dg_mask_tree(value, mask_private, &o);
 }
