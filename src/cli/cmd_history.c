@@ -199,27 +199,37 @@ static int import_row(struct dg_store *store, const json_t *row, struct dg_err *
 static int import_line(struct dg_store *store, struct dg_slice line, struct dg_err *err) {
     if (!dg_slice_trim(line).len) return 0;
     if (line.len > ROOM) return -DG_E_SYNTAX;
-    json_t *row = dg_json_parse(line, err);
-    int r = row ? import_row(store, row, err) : -DG_E_SYNTAX;
-    json_decref(row);
-    return r;
+    _cleanup_(dg_json_decrefp) json_t *given = dg_json_parse(line, err);
+    if (!given) return err->code == DG_E_NOMEM ? -DG_E_NOMEM : -DG_E_SYNTAX;
+    _cleanup_(dg_json_decrefp) json_t *row = dg_mask_json_secrets(given);
+    return row ? import_row(store, row, err) : dg_err_nomem(err);
 }
 
-/* Line by line: an export may be larger than memory. What stood before a fault has been taken. */
+/* All lines, or none when one is at fault: taken twice, an attempt would count twice. Line by line, since an export may
+ * be larger than memory. */
+static int import_lines(struct dg_store *store, FILE *f, const char *path, struct dg_err *err) {
+    _cleanup_(dg_freep) char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    int r = 0;
+    for (unsigned at = 1; !r && (n = getline(&line, &room, f)) >= 0; at++) {
+        r = import_line(store, dg_slice(line, (size_t)n), err);
+        if (r == -DG_E_SYNTAX) r = dg_err_at(err, DG_E_SYNTAX, path, at, 1, "no exported attempt; nothing was taken");
+    }
+    return r || feof(f) ? r : dg_err_set(err, DG_E_IO, errno, "cannot read '%s'", path);
+}
+
 static int import_from(struct dg_store *store, const char *path, struct dg_err *err) {
     bool own = strcmp(path, "-") != 0;
     FILE *f = own ? fopen(path, "re") : stdin;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t n;
-    int r = f ? 0 : dg_err_set(err, DG_E_IO, errno, "cannot open '%s'", path);
-    for (unsigned at = 1; !r && (n = getline(&line, &room, f)) >= 0; at++) {
-        r = import_line(store, dg_slice(line, (size_t)n), err);
-        if (r == -DG_E_SYNTAX) r = dg_err_at(err, DG_E_SYNTAX, path, at, 1, "no exported attempt");
-    }
-    if (!r && ferror(f)) r = dg_err_set(err, DG_E_IO, errno, "cannot read '%s'", path);
-    free(line);
-    if (f && own) fclose(f);
+    int64_t gone;
+    if (!f) return dg_err_set(err, DG_E_IO, errno, "cannot open '%s'", path);
+    int r = dg_store_begin(store, err);
+    if (!r) r = import_lines(store, f, path, err);
+    if (!r) r = dg_store_commit(store, &gone, err);
+    if (!r && gone)
+        dg_msg("attempts that went by the limits of the history (age, number, size): %lld", (long long)gone);
+    if (own) fclose(f);
     return r;
 }
 

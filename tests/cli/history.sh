@@ -139,6 +139,18 @@ run history --import bad.jsonl
 want_status 2 "an import of something else"
 want_err "bad.jsonl:1"
 
+# ---- all of an import or nothing
+{ sed -n 1p export.jsonl && echo '{"key":"cut off' && sed -n 2p export.jsonl; } >cut.jsonl
+run history --db "$work/none.db" --import cut.jsonl
+want_status 2 "an import with a damaged line"
+want_err "cut.jsonl:2"
+want_err "nothing was taken"
+[ -z "$(count --db "$work/none.db" | grep -v '^0$')" ] || fail "lines before the damaged one were taken"
+{ head -1 export.jsonl | jq -c '.key = "of-old" | .recorded = "2001-01-01T00:00:00Z"' && cat export.jsonl; } >old.jsonl
+run history --db "$work/none.db" --import old.jsonl
+want_status 0 "an import of what is too old to keep"
+want_err "attempts that went by the limits of the history (age, number, size): 1"
+
 # ---- secrets never get in
 printf '%s\n' "[2026-06-14 03:04:12] server_args=ServerArgs(model_path='/m/x', api_key='hunter2secret', port=1)" \
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. Authorization: Bearer abcdef0123456789" >secret.log
@@ -156,6 +168,14 @@ run explain
 sed -n '/^Evidence/,/^[A-Z#]/{/^[A-Z#]/d;p}' out | grep -qv '^  ' && fail "what goes on of a line of evidence is not indented"
 [ "$(awk 'length > 80 && / [^ ]* [^ ]* /' out | wc -l)" = 0 ] || fail "explain is wider than 80 columns"
 grep -q 'hunter2secret\|abcdef0123456789' out && fail "a secret in explain"
+filter='.key = "given" | .note = "login: Bearer abcdef0123456789" | .choices = {"api-key": "hunter2secret", "max-total-tokens": "128"}'
+filter=$filter' | .report.deep = [{"hf_''AbCdEfGhIjKlMnOpQrStUvWx": "https://me:hunter2secret@example.org/x"}]'
+head -1 export.jsonl | jq -c "$filter" >secrets.jsonl
+grep -q hunter2secret secrets.jsonl || fail "no secret to import"
+run history --import secrets.jsonl
+want_status 0 "an import with secrets"
+run history --export - --limit 1
+jq -e '.choices | .["api-key"][:8] == "<secret:" and .["max-total-tokens"] == "128"' out >/dev/null || fail "choices with a secret: $(jq -c .choices out)"
 for file in "$db"*; do
     grep -aq 'hunter2secret\|abcdef0123456789\|AbCdEfGhIjKlMnOpQrStUvWx' "$file" && fail "a secret in $file"
 done
@@ -167,7 +187,7 @@ done
 # ---- --no-record
 run --no-record --device 12.0 "$cases/story-g/server.log"
 want_out "not recorded"
-[ "$(count)" = 3 ] || fail "--no-record recorded"
+[ "$(count)" = 4 ] || fail "--no-record recorded"
 
 # ---- a history that cannot be used: one warning, the report as ever
 log=$cases/story-a/server.log
