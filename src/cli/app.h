@@ -57,7 +57,7 @@ int dg_app_rules(struct dg_app *app, struct dg_err *err);
 int dg_app_rules_examples(struct dg_app *app, char *const *paths, size_t n, struct dg_err *err);
 /* Does packs.bin hold other rules than the shipped YAML that it was made from? */
 bool dg_app_packs_stale(void);
-/* Compile the rules' literals, or take them from packs.bin or the cache. */
+/* Make the rules' literals ready to be sought. */
 int dg_app_matcher(struct dg_app *app, struct dg_err *err);
 
 /* Open history. -DG_E_NOTFOUND: there is none, or no place for one (err says which). */

@@ -2,25 +2,6 @@
  * the loader are linked into it (tools/cmake/onefile.cmake). */
 #include "cli/app.h"
 #include "base/mem.h"
-#include <hs.h>
-
-/* Of libhs only the runtime is linked: the compiler would bring the C++ library. The shipped literals are compiled
- * already; those of a user's packs are sought plainly. */
-static hs_compile_error_t no_compiler = {.message = (char *)(uintptr_t) "this build compiles no literals",
-                                         .expression = -1};
-
-hs_error_t hs_compile_lit_multi(const char *const *texts, const unsigned *flags, const unsigned *ids,
-                                const size_t *lens, unsigned n, unsigned mode, const hs_platform_info_t *platform,
-                                hs_database_t **ret, hs_compile_error_t **error) {
-    (void)texts, (void)flags, (void)ids, (void)lens, (void)n, (void)mode, (void)platform, (void)ret;
-    *error = &no_compiler;
-    return HS_COMPILER_ERROR;
-}
-
-hs_error_t hs_free_compile_error(hs_compile_error_t *error) {
-    (void)error;
-    return HS_SUCCESS;
-}
 
 /* libarchive opens encrypted zip members by nettle, which is LGPL. Without a passphrase, and none is ever given, it
  * says that it has none, and never comes here. */

@@ -1,13 +1,11 @@
 /* Where rules come from, in rising precedence: shipped (or built in), the machine's, the user's, --rules. */
 #include "cli/app.h"
 #include "base/file.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <unistd.h>
-#include <xxhash.h>
 
-enum { PLACES_MAX = 64, PATH_ROOM = 4096, CACHE_MAX = 16 << 20 };
+enum { PLACES_MAX = 64, PATH_ROOM = 4096 };
 
 struct places {
     struct dg_pack_place v[PLACES_MAX];
@@ -164,65 +162,6 @@ bool dg_app_packs_stale(void) {
     return !same;
 }
 
-/* ---- compiled literals: those of the shipped rules come in packs.bin; those of the last set with a user's packs are
- * kept in one cache file, behind the hash of the literals that they are of */
-
-static bool cache_place(const struct dg_env *env, struct dg_buf *folder, struct dg_buf *path) {
-    if (env->xdg_cache_home && *env->xdg_cache_home == '/')
-        dg_path_join(folder, env->xdg_cache_home, "diagnose");
-    else if (env->home && *env->home == '/' && env->home[1])
-        dg_path_join(folder, env->home, ".cache/diagnose");
-    else
-        return false;
-    return !dg_path_join(path, dg_buf_slice(folder).ptr, "literals") && !folder->failed;
-}
-
-static XXH128_hash_t literals_of(const struct dg_ruleset *rules) {
-    struct dg_buf literals = DG_BUF_INIT(64 << 20);
-    for (uint32_t i = 0; i < rules->n_patterns; i++) {
-        dg_buf_add_slice(&literals, rules->patterns[i]->lit);
-        dg_buf_addc(&literals, '\0');
-    }
-    XXH128_hash_t hash = XXH3_128bits(dg_buf_slice(&literals).ptr, literals.len);
-    dg_buf_release(&literals);
-    return hash;
-}
-
-/* Written beside and renamed, so that nobody reads half of it. A cache that cannot be written is none. */
-static void write_cache(const struct dg_app *app, const char *folder, const char *path, const XXH128_hash_t *hash) {
-    _cleanup_(dg_freep) char *bytes = NULL;
-    size_t n;
-    char beside[PATH_ROOM];
-    if (dg_matcher_serialize(app->matcher, &bytes, &n, NULL) || dg_dir_make(folder, 0700, NULL)) return;
-    if (snprintf(beside, sizeof(beside), "%s.%ld", path, (long)getpid()) >= PATH_ROOM) return;
-    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return;
-    bool whole = !dg_fd_write(fd, hash, sizeof(*hash)) && !dg_fd_write(fd, bytes, n);
-    whole = !close(fd) && whole;
-    if (!whole || rename(beside, path)) unlink(beside);
-}
-
-static int cached_matcher(struct dg_app *app, struct dg_err *err) {
-    const struct dg_ruleset *rules = dg_pack_rules(app->pack);
-    struct dg_buf folder = DG_BUF_INIT(PATH_ROOM), path = DG_BUF_INIT(PATH_ROOM), cache = DG_BUF_INIT(CACHE_MAX);
-    XXH128_hash_t hash = literals_of(rules);
-    struct dg_slice db = dg_pack_shipped_db(app->pack); /* the next best */
-    bool found = false, place = cache_place(&app->env, &folder, &path);
-    if (place && !dg_file_read(path.ptr, &cache, NULL))
-        found = cache.len > sizeof(hash) && !memcmp(cache.ptr, &hash, sizeof(hash));
-    if (found) db = dg_slice_from(dg_buf_slice(&cache), sizeof(hash));
-    int r = dg_matcher_new(rules, db, &app->matcher, err);
-    if (!r && place && !found) write_cache(app, folder.ptr, path.ptr, &hash);
-    dg_buf_release(&folder);
-    dg_buf_release(&path);
-    dg_buf_release(&cache);
-    return r;
-}
-
 int dg_app_matcher(struct dg_app *app, struct dg_err *err) {
-    if (app->matcher) return 0;
-    struct dg_slice db = dg_pack_literal_db(app->pack);
-    int r = db.len ? dg_matcher_new(dg_pack_rules(app->pack), db, &app->matcher, err) : cached_matcher(app, err);
-    if (!r && dg_matcher_warning(app->matcher)) dg_msg("%s", dg_matcher_warning(app->matcher));
-    return r;
+    return app->matcher ? 0 : dg_matcher_new(dg_pack_rules(app->pack), &app->matcher, err);
 }

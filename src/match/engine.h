@@ -1,7 +1,7 @@
 /* The engine's parts and how they hang together. Private to this folder.
  *
- *   literals.c  the literals of all rules and the built-in ones, by what libhs is to seek
- *   windows.c   which part of each literal that is
+ *   matcher.c   the literals of all rules and the built-in ones
+ *   sieve.c     where they stand in a block
  *   hits.c      stage 1: a block -> lines that hold literals, in order; pure, any thread
  *   regex.c     one pattern on one message
  *   scan.c      blocks through the two stages, on one or two threads
@@ -17,7 +17,6 @@
 #include "match/match.h"
 #include "base/map.h"
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include <hs.h>
 #include <pcre2.h>
 #include <stdatomic.h>
 
@@ -34,8 +33,7 @@ enum limits {
     TAIL_MAX = 40,          /* last messages of a source */
     SPANS_MAX = 16,         /* wrappers that are open at once */
     DEPTH_MAX = 2,          /* opened text within opened text */
-    RECORDS_MAX = 256,      /* records that are open at once */
-    LOOSE_MAX = 200         /* literals that are sought plainly beside a database that lacks them */
+    RECORDS_MAX = 256       /* records that are open at once */
 };
 
 /* What a built-in literal may mean. */
@@ -48,11 +46,33 @@ struct needle {
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
     enum sign sign;
-    uint16_t win_at, win_len; /* the part of lit that libhs seeks */
+    uint32_t same; /* the next needle of the same literal, or DG_NONE */
 };
-struct window {
+
+struct literal { /* a text that is sought, once, for all its needles */
     struct dg_slice text;
-    uint32_t first, n; /* members[first], …: the needles it stands for; n 0: none, and text is empty */
+    uint32_t needles; /* the first; needle.same leads on */
+    uint16_t run;     /* where its rare bytes begin */
+    bool is_short;
+};
+struct grams {       /* of all long or all short literals */
+    uint8_t *filter; /* by hash: 1: a gram may have it */
+    struct gram {
+        uint64_t text;
+        uint32_t uses; /* the first; gram_use.next leads on; 0: none */
+    } * table;         /* by hash, open addressing */
+    struct gram_use {
+        uint32_t literal, next;
+        uint16_t at; /* the gram's place in the literal */
+        char last;   /* byte of the literal: tells at a glance that most are not meant */
+    } * uses;        /* from 1 on */
+    uint32_t n_uses, table_mask;
+    unsigned filter_shift, table_shift;
+};
+struct sieve {
+    struct literal *literals;
+    uint32_t n_literals;
+    struct grams longs, shorts;
 };
 
 /* Machine code pays from a few dozen matches on; most patterns of a short log are met once. */
@@ -74,36 +94,18 @@ struct dg_matcher {
     struct needle *needles;
     uint32_t n_needles;
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
-    struct window *windows;
-    uint32_t n_windows;
-    struct member { /* by window, then by literal */
-        const char *lit;
-        uint32_t needle;
-        uint16_t len, win_at;
-        char last;  /* byte of lit: told at a glance that most are not meant */
-        bool again; /* the same literal at the same place as the member before */
-    } * members;
-    uint32_t *loose; /* needles that the database lacks, where libhs cannot compile: LOOSE_MAX of them at most */
-    uint32_t n_loose;
-    hs_database_t *db;                /* NULL: plain search */
+    struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
-    char warning[160];
 };
 extern struct regex REGEX_BAD;
 
-/* ---- literals.c */
-bool literals_collect(struct dg_matcher *m); /* the needles */
-/* When each needle has its window: order the members by window, and make the list of windows. Group: they are ordered
- * already. False: the order names what is none. */
-bool literals_sort(struct dg_matcher *m);
-bool literals_group(struct dg_matcher *m);
-/* The needles by the windows of a database that was made for others; those in which none of them stands are loose. 0,
- * -DG_E_NOMEM, -DG_E_LIMIT: too many are. */
-int literals_adopt(struct dg_matcher *m, const struct dg_slice *windows, uint32_t n, struct dg_err *err);
-uint64_t literals_hash(const struct dg_matcher *m);
-
-/* ---- windows.c */
-bool windows_choose(struct dg_matcher *m);
+/* ---- sieve.c */
+/* A whole literal stands at data[start]. False: stop. */
+typedef bool (*sieve_fn)(void *ctx, const struct literal *l, size_t start);
+bool sieve_init(struct sieve *s, struct needle *needles, uint32_t n); /* false: out of memory */
+void sieve_release(struct sieve *s);
+/* All literals in data[from, len), each where it stands, lines in order. 32 bytes behind data[len) are read. */
+void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len, sieve_fn fn, void *ctx);
 
 /* ---- hits.c */
 struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
@@ -121,10 +123,8 @@ struct hits {
 };
 struct scanner { /* one thread's means */
     const struct dg_matcher *m;
-    hs_scratch_t *scratch;
     uint64_t *seen; /* per needle: the line it was last seen on */
     uint64_t serial;
-    const char **loose; /* per loose needle: where it stands next, or NULL */
     bool plain;
 };
 int scanner_init(struct scanner *s, const struct dg_matcher *m, bool plain);

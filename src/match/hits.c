@@ -2,17 +2,13 @@
 #include "match/engine.h"
 
 int scanner_init(struct scanner *s, const struct dg_matcher *m, bool plain) {
-    *s = (struct scanner){.m = m, .plain = plain || !m->db};
+    *s = (struct scanner){.m = m, .plain = plain};
     s->seen = dg_calloc(m->n_needles, sizeof(*s->seen));
-    s->loose = dg_calloc(m->n_loose, sizeof(*s->loose));
-    if (!s->seen || !s->loose || (!s->plain && hs_alloc_scratch(m->db, &s->scratch) != HS_SUCCESS)) return -DG_E_NOMEM;
-    return 0;
+    return s->seen ? 0 : -DG_E_NOMEM;
 }
 
 void scanner_release(struct scanner *s) {
     free(s->seen);
-    free(s->loose);
-    hs_free_scratch(s->scratch);
     *s = (struct scanner){0};
 }
 
@@ -120,48 +116,13 @@ static void cut(struct pass *p) {
     p->cut = true;
 }
 
-/* Loose needles: each knows where it stands next; they are handed in with what libhs finds, in the order of lines. */
-static void seek_loose(struct pass *p, uint32_t i, size_t from) {
-    struct dg_slice lit = p->s->m->needles[p->s->m->loose[i]].lit;
-    p->s->loose[i] = from < p->len ? memmem(p->data + from, p->len - from, lit.ptr, lit.len) : NULL;
-}
-
-/* All that end by `end`. False: the pass is cut. */
-static bool loose_upto(struct pass *p, size_t end) {
-    const struct dg_matcher *m = p->s->m;
-    for (;;) {
-        uint32_t first = DG_NONE;
-        for (uint32_t i = 0; i < m->n_loose; i++)
-            if (p->s->loose[i] && (first == DG_NONE || p->s->loose[i] < p->s->loose[first])) first = i;
-        if (first == DG_NONE) return true;
-        size_t at = (size_t)(p->s->loose[first] - p->data), stop = at + m->needles[m->loose[first]].lit.len;
-        if (stop > end) return true;
-        if (!enter_line(p, stop) || !add_hit(p, m->loose[first], at)) return cut(p), false;
-        seek_loose(p, first, p->h->lines[p->h->n_lines - 1].end);
-    }
-}
-
-/* A window ends at `to`: the literals it stands for are proved here. No literal holds a newline, so each lies within
- * one line. */
-static int on_window(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *ctx) {
+/* No literal holds a newline, so each lies within one line. */
+static bool on_literal(void *ctx, const struct literal *l, size_t start) {
     struct pass *p = ctx;
-    const struct dg_matcher *m = p->s->m;
-    (void)from, (void)flags;
-    if (id >= m->n_windows || !m->windows[id].n) return 0; /* the dummy, or of a rule that was replaced */
-    const struct window *w = &m->windows[id];
-    size_t end = p->from + (size_t)to, start = end - w->text.len;
-    bool there = false;
-    if (m->n_loose && !loose_upto(p, end)) return 1;
-    for (const struct member *i = m->members + w->first, *stop = i + w->n; i < stop; i++) {
-        if (!i->again) {
-            size_t before = start - p->from, after = p->len - start;
-            const char *lit = p->data + start - i->win_at;
-            there = before >= i->win_at && after + i->win_at >= i->len && lit[i->len - 1] == i->last &&
-                    !memcmp(lit, i->lit, i->len);
-        }
-        if (there && (!enter_line(p, end) || !add_hit(p, i->needle, start - i->win_at))) return cut(p), 1;
-    }
-    return 0;
+    if (!enter_line(p, start + l->text.len)) return cut(p), false;
+    for (uint32_t n = l->needles; n != DG_NONE; n = p->s->m->needles[n].same)
+        if (!add_hit(p, n, start)) return cut(p), false;
+    return true;
 }
 
 static void plain_line(struct pass *p, size_t start, size_t end) {
@@ -187,18 +148,10 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
     h->n_lines = h->n_hits = 0;
     h->to = len;
     s->serial++;
-    if (s->plain) {
+    if (s->plain)
         plain_pass(&p);
-    } else {
-        for (uint32_t i = 0; i < s->m->n_loose; i++) seek_loose(&p, i, from);
-        hs_error_t r = hs_scan(s->m->db, data + from, (unsigned)(len - from), 0, s->scratch, on_window, &p);
-        if (r != HS_SUCCESS && r != HS_SCAN_TERMINATED) { /* never seen; the slow way still answers */
-            s->plain = true;
-            hits_find(s, data, len, from, line, h);
-            return;
-        }
-        if (!p.cut) loose_upto(&p, len);
-    }
+    else
+        sieve_seek(&s->m->sieve, data, from, len, on_literal, &p);
     if (p.cut) return;
     sort_line(h);
     h->line_at_to = p.line + (uint32_t)count_newlines(data + p.counted, len - p.counted);

@@ -1,4 +1,4 @@
-/* Matching: blocks in, findings out. One literal pass (libhs) over each block for all rules, PCRE2 only where a literal
+/* Matching: blocks in, findings out. One literal pass over each block for all rules, PCRE2 only where a literal
  * hit, records built only around hits. engineering.md's engine section is the shape. */
 #ifndef DG_MATCH_H
 #define DG_MATCH_H
@@ -7,16 +7,12 @@
 #include "base/mem.h"
 #include "model/finding.h"
 
-/* Compiled literals of a ruleset. Read-only, shared by threads. `db`: a serialized database made for these rules, or
- * {NULL,0}. */
+/* The literals of a ruleset, made ready to be sought. Read-only, shared by threads. The rules must outlive it. 0 or
+ * -DG_E_NOMEM. */
 struct dg_matcher;
-int dg_matcher_new(const struct dg_ruleset *rules, struct dg_slice db, struct dg_matcher **ret, struct dg_err *err);
+int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, struct dg_err *err);
 void dg_matcher_free(struct dg_matcher *m);
 static inline void dg_matcher_freep(struct dg_matcher **m) { dg_matcher_free(*m); }
-/* Why there is no literal pass (libhs is unusable here: scans are slow), or NULL. Borrowed. */
-const char *dg_matcher_warning(const struct dg_matcher *m);
-/* The literal database in its serialized form (malloced), for packs.bin and the cache. */
-int dg_matcher_serialize(const struct dg_matcher *m, char **ret, size_t *ret_len, struct dg_err *err);
 
 struct dg_match_opts {
     /* Where blocks come from: as dg_ingest_next / dg_ingest_release / dg_ingest_sources. */

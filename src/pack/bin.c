@@ -1,24 +1,22 @@
 /* packs.bin: the rules as they are in memory, in one order that writing and reading share.
  *
- * Layout: head, then the literal database, then the rules. Numbers are of this machine's byte order and texts end in
- * NUL, so reading makes no copies. The hash covers everything behind the head and where the rules begin: what it does
- * not match is damaged or cut. */
+ * Layout: head, then the rules. Numbers are of this machine's byte order and texts end in NUL, so reading makes no
+ * copies. The hash covers everything behind the head: what it does not match is damaged or cut. */
 #include "pack/pack_internal.h"
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <hs.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#define FORMAT "diagnose packs 1"
+#define FORMAT "diagnose packs 2"
 enum { BIN_MAX = 64 << 20 };
 
 struct head {
-    char made_by[112]; /* format, architecture, libhs */
-    uint64_t size, db_size, hash;
+    char made_by[48]; /* format, architecture */
+    uint64_t size, hash;
 };
 
 static void made_by(char *out, size_t size) {
@@ -30,7 +28,7 @@ static void made_by(char *out, size_t size) {
     static const char ARCH[] = "other";
 #endif
     memset(out, 0, size);
-    snprintf(out, size, FORMAT "; %s; %zu; libhs %.60s", ARCH, sizeof(struct dg_rule), hs_version());
+    snprintf(out, size, FORMAT "; %s; %zu", ARCH, sizeof(struct dg_rule));
 }
 
 /* One description of every struct serves both ways. */
@@ -238,15 +236,13 @@ static int write_file(const char *path, struct dg_slice head, struct dg_slice bo
     return dg_err_set(err, DG_E_IO, why, "cannot write '%s'", path);
 }
 
-int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice literal_db, const char *path, struct dg_err *err) {
+int dg_pack_save_bin(const struct dg_pack *p, const char *path, struct dg_err *err) {
     _cleanup_(dg_buf_release) struct dg_buf body = DG_BUF_INIT(BIN_MAX);
     struct codec c = {.out = &body};
     struct dg_ruleset set = p->set; /* writing changes nothing, but shares its code with reading */
-    dg_buf_add_slice(&body, literal_db);
     ruleset(&c, &set);
     if (body.failed) return dg_err_nomem(err);
-    struct head head = {
-        .size = body.len, .db_size = literal_db.len, .hash = XXH3_64bits_withSeed(body.ptr, body.len, literal_db.len)};
+    struct head head = {.size = body.len, .hash = XXH3_64bits(body.ptr, body.len)};
     made_by(head.made_by, sizeof(head.made_by));
     return write_file(path, dg_slice((const char *)&head, sizeof(head)), dg_buf_slice(&body), err);
 }
@@ -270,17 +266,14 @@ static bool well_made(struct dg_slice bin, struct head *head) {
     memcpy(head, bin.ptr, sizeof(*head));
     made_by(want, sizeof(want));
     return !memcmp(head->made_by, want, sizeof(want)) && head->size == bin.len - sizeof(*head) &&
-           head->db_size <= head->size &&
-           head->hash == XXH3_64bits_withSeed(bin.ptr + sizeof(*head), head->size, head->db_size);
+           head->hash == XXH3_64bits(bin.ptr + sizeof(*head), head->size);
 }
 
 static int decode(struct dg_pack *p, struct dg_slice bin, const char *name, struct dg_err *err) {
     struct head head;
     if (!well_made(bin, &head))
         return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is absent, damaged or of another build", name);
-    struct dg_slice body = dg_slice_from(bin, sizeof(head));
-    struct codec c = {.in = dg_slice_from(body, head.db_size), .arena = p->arena};
-    p->literal_db = dg_slice_upto(body, head.db_size);
+    struct codec c = {.in = dg_slice_from(bin, sizeof(head)), .arena = p->arena};
     ruleset(&c, &p->set);
     if (c.nomem) return dg_err_nomem(err);
     return c.bad ? dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is damaged", name) : 0;

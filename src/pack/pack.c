@@ -6,7 +6,6 @@ enum { RULES_MAX = 20000, ARENA_MAX = 256 << 20 };
 struct dg_pack *pack_new(void) {
     struct dg_pack *p = dg_calloc(1, sizeof(*p));
     if (!p) return NULL;
-    p->shipped_only = true;
     p->arena = dg_arena_new(ARENA_MAX);
     p->ids = dg_map_new(NULL);
     if (p->arena && p->ids) return p;
@@ -69,14 +68,6 @@ int pack_number(struct dg_pack *p) {
 }
 
 const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p) { return &p->set; }
-
-struct dg_slice dg_pack_shipped_db(const struct dg_pack *p) {
-    return p->literal_db;
-}
-
-struct dg_slice dg_pack_literal_db(const struct dg_pack *p) {
-    return p->shipped_only ? p->literal_db : (struct dg_slice){NULL, 0};
-}
 
 int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_examples, struct dg_problems *probs,
                  struct dg_pack **ret, struct dg_err *err) {

@@ -25,20 +25,15 @@ int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_example
 /* Advice that needs the whole set: names in refines, explains, recovers and suggests behind which nothing stands. All
  * advice on single rules is given by dg_pack_load with keep_examples. */
 void dg_pack_lint(const struct dg_pack *p, struct dg_problems *probs);
-/* Load the binary form (packs.bin), then user places on top. -DG_E_UNSUPPORTED: made by another version, libhs or
+/* Load the binary form (packs.bin), then user places on top. -DG_E_UNSUPPORTED: made by another version or for another
  * architecture, or damaged: load the YAML instead. */
 int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
                      struct dg_pack **ret, struct dg_err *err);
 /* The same from a packs.bin that is in memory, and stays there as long as the pack. */
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
                         struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err);
-/* Write packs.bin: rules without examples, and the serialized literal database given by the caller (match makes it). */
-int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice literal_db, const char *path, struct dg_err *err);
-/* The serialized literal database that came with packs.bin and fits exactly these rules, or {NULL,0}. */
-struct dg_slice dg_pack_literal_db(const struct dg_pack *p);
-
-/* The same, of the shipped rules, whatever came on top of them. */
-struct dg_slice dg_pack_shipped_db(const struct dg_pack *p);
+/* Write packs.bin: the rules without examples. */
+int dg_pack_save_bin(const struct dg_pack *p, const char *path, struct dg_err *err);
 
 const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p);
 void dg_pack_free(struct dg_pack *p);

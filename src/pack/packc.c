@@ -1,6 +1,5 @@
 /* packc RULES_DIR OUT: the build step that compiles the shipped rules to packs.bin (OUT is an absolute path). Every
  * fault is told; any makes it fail. */
-#include "match/match.h"
 #include "pack/pack.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -11,15 +10,6 @@ static void print_problems(const struct dg_problems *probs) {
         fprintf(stderr, "%s:%u:%u: %s\n", p->file, p->line, p->col, p->msg);
         if (p->snippet && p->col) fprintf(stderr, "  %s\n  %*s^\n", p->snippet, (int)p->col - 1, "");
     }
-}
-
-static int save(const struct dg_pack *pack, const char *out, struct dg_err *err) {
-    _cleanup_(dg_matcher_freep) struct dg_matcher *m = NULL;
-    _cleanup_(dg_freep) char *db = NULL;
-    size_t len = 0;
-    int r = dg_matcher_new(dg_pack_rules(pack), (struct dg_slice){NULL, 0}, &m, err);
-    if (!r) r = dg_matcher_serialize(m, &db, &len, err);
-    return r ? r : dg_pack_save_bin(pack, dg_slice(db, len), out, err);
 }
 
 /* Rules are told to be from rules/…, seen from the folder above: the path to that is nobody's but the builder's. */
@@ -44,7 +34,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     int r = dg_pack_load(&place, 1, false, &probs, &pack, &err);
-    if (!r && !probs.n) r = save(pack, argv[2], &err);
+    if (!r && !probs.n) r = dg_pack_save_bin(pack, argv[2], &err);
     print_problems(&probs);
     if (r) fprintf(stderr, "packc: %s\n", err.msg);
     if (!r && probs.n) fprintf(stderr, "packc: the rules have %zu fault%s\n", probs.n, probs.n == 1 ? "" : "s");

@@ -117,7 +117,6 @@ static void read_file(struct reader *r, const struct file *f, bool classes, bool
     if (classes) {
         if (dg_slice_is(what, "classes") && !user) read_classes(r, f->root, &p->set);
     } else if (dg_slice_is(what, "pack")) {
-        if (user) p->shipped_only = false;
         read_pack(r, f->root, p, place);
     } else if (user ? !dg_slice_is(what, "engine")
                     : !dg_slice_is(what, "engine") && !dg_slice_is(what, "arch") && !dg_slice_is(what, "classes")) {

@@ -150,20 +150,6 @@ want_out "    ^"
 run --no-device --rules bad.yaml "$S"
 want_status 1 "a bad pack does not stop a diagnosis"
 want_out "rules active"
-# A warm cache says the same as a cold one, a damaged one is no harm, and one that cannot be written neither.
-export XDG_CACHE_HOME=$work/cache
-for temperature in cold warm; do
-    run --no-device --no-record --rules "$SOURCE_DIR/tests/cli/golden/rules" "$S"
-    want_status 1 "$temperature cache"
-    cp out "$temperature"
-done
-cmp cold warm || fail "a warm cache changes the report"
-[ "$(find cache -name literals -perm 600 | wc -l)" = 1 ] || fail "the cache: $(find cache)"
-echo damaged >cache/diagnose/literals
-run --no-device --no-record --rules "$SOURCE_DIR/tests/cli/golden/rules" "$S"
-want_same cold
-XDG_CACHE_HOME=/proc/no-such-place run --no-device --no-record --rules "$SOURCE_DIR/tests/cli/golden/rules" "$S"
-want_same cold
 run --no-device --rules "$work/no-such.yaml" "$S"
 want_status 2 "a pack that is not there"
 mkdir none

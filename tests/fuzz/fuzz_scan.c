@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     enum dg_kind kind = log.len % 3 ? DG_KIND_SERVER : DG_KIND_KERNEL;
     struct dg_pack *p = load(dg_slice_upto(all, (size_t)cut));
     struct dg_matcher *m;
-    if (dg_matcher_new(dg_pack_rules(p), (struct dg_slice){NULL, 0}, &m, NULL)) abort();
+    if (dg_matcher_new(dg_pack_rules(p), &m, NULL)) abort();
     struct dg_buf fast = DG_BUF_INIT(1 << 26), plain = DG_BUF_INIT(1 << 26);
     scan(m, log, kind, false, &fast);
     scan(m, log, kind, true, &plain);

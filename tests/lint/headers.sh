@@ -3,7 +3,7 @@
 set -eu
 cd "$SOURCE_DIR/src"
 # shellcheck disable=SC2046  # lists of words
-cflags="-std=c17 -D_GNU_SOURCE -I. $(pkg-config --cflags libhs libpcre2-8 libarchive jansson sqlite3)"
+cflags="-std=c17 -D_GNU_SOURCE -I. $(pkg-config --cflags libpcre2-8 libarchive jansson sqlite3)"
 faults=0
 for header in */*.h; do
     # shellcheck disable=SC2086

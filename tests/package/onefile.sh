@@ -55,7 +55,7 @@ if command -v zip >/dev/null; then
     [ $status -le 3 ] || fail "an encrypted zip: status $status"
 fi
 
-# ---- a user's packs: what libhs cannot compile here is sought beside it
+# ---- a user's packs
 pack() { # FILE LITERAL...
     local file=$1 n=0 literal
     shift
@@ -98,18 +98,6 @@ for p in mine.yaml cause.yaml; do
         same --rules $p --format json "$log"
     done
 done
-letters=(b d f g h j k m n p q r s t v)
-for ((i = 0; i < 201; i++)); do
-    many[i]=zq${letters[i % 15]}x${letters[i / 15]}zqxzz
-done
-pack two-hundred.yaml "${many[@]:0:200}"
-pack more.yaml "${many[@]}"
-same --rules two-hundred.yaml "$cases/story-a/server.log"
-status=0
-"$alone" --no-record --no-device --rules more.yaml "$cases/story-a/server.log" >out 2>err </dev/null || status=$?
-want_status 2 "more literals than it takes"
-want_err "takes 200 literals"
-want_silent "more literals than it takes"
 
 # ---- rules beside it are read instead
 mkdir -p there/share/diagnose

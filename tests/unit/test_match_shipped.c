@@ -13,7 +13,7 @@ static int load_shipped(void **state) {
     const struct dg_pack_place place = {.path = path, .required = true};
     assert_int_equal(dg_pack_load(&place, 1, true, NULL, &shipped.pack, &err), 0);
     assert_true(dg_pack_rules(shipped.pack)->n_rules > 300);
-    assert_int_equal(dg_matcher_new(dg_pack_rules(shipped.pack), (struct dg_slice){NULL, 0}, &shipped.matcher, &err),
+    assert_int_equal(dg_matcher_new(dg_pack_rules(shipped.pack), &shipped.matcher, &err),
                      0);
     return 0;
 }

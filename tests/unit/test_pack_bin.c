@@ -21,13 +21,9 @@ struct saved {
 
 static void save(struct saved *s) {
     struct dg_err err = {0};
-    char *db = NULL;
-    size_t len = 0;
     fx_rules(&s->x, RULES);
     snprintf(s->path, sizeof(s->path), "%s.bin", s->x.dir);
-    assert_int_equal(dg_matcher_serialize(s->x.matcher, &db, &len, &err), 0);
-    assert_int_equal(dg_pack_save_bin(s->x.pack, dg_slice(db, len), s->path, &err), 0);
-    free(db);
+    assert_int_equal(dg_pack_save_bin(s->x.pack, s->path, &err), 0);
     dg_buf_init(&s->bytes, 1 << 24);
     assert_int_equal(dg_file_read(s->path, &s->bytes, &err), 0);
 }
@@ -63,7 +59,7 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(b->rules[3].opens, DG_OPENS_JSON_STR);
     /* the whole of it: written again it is the same bytes */
     struct dg_buf again = DG_BUF_INIT(1 << 24);
-    assert_int_equal(dg_pack_save_bin(p, dg_pack_literal_db(p), s.path, &err), 0);
+    assert_int_equal(dg_pack_save_bin(p, s.path, &err), 0);
     assert_int_equal(dg_file_read(s.path, &again, &err), 0);
     assert_true(dg_slice_eq(dg_buf_slice(&again), dg_buf_slice(&s.bytes)));
     dg_buf_release(&again);
@@ -71,24 +67,15 @@ static void what_is_written_is_read(void **state) {
     done(&s);
 }
 
-static void its_literals_fit_its_rules_only(void **state) {
+static void others_come_on_top(void **state) {
     (void)state;
     struct saved s;
     struct fx_rules more;
     struct dg_err err = {0};
     struct dg_pack *p = NULL;
-    struct dg_matcher *m = NULL;
     save(&s);
-    assert_int_equal(dg_pack_load_bin(s.path, NULL, 0, NULL, &p, &err), 0);
-    struct dg_slice db = dg_pack_literal_db(p);
-    assert_true(db.len > 0);
-    assert_int_equal(dg_matcher_new(dg_pack_rules(p), db, &m, &err), 0);
-    assert_null(dg_matcher_warning(m));
-    dg_matcher_free(m);
-    dg_pack_free(p);
     assert_int_equal(dg_pack_load_memory(dg_buf_slice(&s.bytes), NULL, 0, NULL, &p, &err), 0); /* not from a file */
     assert_int_equal(dg_pack_rules(p)->n_rules, 4);
-    assert_int_equal(dg_pack_literal_db(p).len, db.len);
     dg_pack_free(p);
     fx_load(
         &more,
@@ -98,12 +85,6 @@ static void its_literals_fit_its_rules_only(void **state) {
     assert_int_equal(dg_pack_load_bin(s.path, &place, 1, NULL, &p, &err), 0);
     assert_int_equal(dg_pack_rules(p)->n_rules, 5);
     assert_slice(dg_ruleset_find(dg_pack_rules(p), DG_S("t/a"))->patterns[0].lit, "uvwxyz");
-    assert_null(dg_pack_literal_db(p).ptr);
-    /* a database of other rules is not taken */
-    struct dg_slice stale = dg_slice(s.bytes.ptr + 136, s.bytes.len - 136);
-    assert_int_equal(dg_matcher_new(dg_pack_rules(p), stale, &m, &err), 0);
-    assert_null(dg_matcher_warning(m));
-    dg_matcher_free(m);
     dg_pack_free(p);
     fx_done(&more);
     done(&s);
@@ -139,7 +120,7 @@ static void it_is_written_whole_or_not_at_all(void **state) {
     struct saved s;
     struct dg_err err = {0};
     save(&s);
-    assert_int_equal(dg_pack_save_bin(s.x.pack, (struct dg_slice){"", 0}, "/nonexistent/packs.bin", &err), -DG_E_IO);
+    assert_int_equal(dg_pack_save_bin(s.x.pack, "/nonexistent/packs.bin", &err), -DG_E_IO);
     done(&s);
 }
 
@@ -161,7 +142,7 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),    cmocka_unit_test(its_literals_fit_its_rules_only),
+        cmocka_unit_test(what_is_written_is_read),    cmocka_unit_test(others_come_on_top),
         cmocka_unit_test(what_is_damaged_is_refused), cmocka_unit_test(it_is_written_whole_or_not_at_all),
         cmocka_unit_test(each_allocation_may_fail),
     };

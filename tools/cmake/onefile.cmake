@@ -2,13 +2,13 @@
 # shared libraries are libc, libm and the loader, and its rules are inside. Build it where glibc is old enough for the
 # containers it is to run in (Debian 12); tools/package checks the outcome.
 set(onefile_libraries)
-foreach(name archive lzma zstd bz2 z pcre2-8 yaml sqlite3 jansson utf8proc xxhash hs_runtime hs)
+foreach(name archive lzma zstd bz2 z pcre2-8 yaml sqlite3 jansson utf8proc xxhash)
   find_library(DIAGNOSE_STATIC_${name} NAMES lib${name}.a)
   if(NOT DIAGNOSE_STATIC_${name})
     message(WARNING "no lib${name}.a: onefile/diagnose is not built")
     return()
   endif()
-  list(APPEND onefile_libraries ${DIAGNOSE_STATIC_${name}}) # hs behind its runtime: for hs_valid_platform alone
+  list(APPEND onefile_libraries ${DIAGNOSE_STATIC_${name}})
 endforeach()
 
 file(GLOB engine_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rules/engines/*.yaml)

@@ -1,0 +1,229 @@
+/* The literal pass: which literals stand where in a block.
+ *
+ * Of each literal a run of ten bytes is chosen that is rare in logs. Whatever the literal's place in the block, one of
+ * the run's three 8-byte grams begins at a multiple of three; so only every third place is looked at. A table of bytes
+ * by the gram's hash lets a few percent of the places through, without a branch; what a place means is then told by a
+ * table of grams, and proved by comparing whole literals. Shorter literals go the same way by 4-byte grams. */
+#include "match/engine.h"
+#include <assert.h>
+#include <endian.h>
+#include <limits.h>
+#include <xxhash.h>
+
+enum {
+    STEP = 3,
+    LONG = 8,
+    SHORT = 4,
+    LIT_MIN = SHORT + STEP - 2, /* the last gram of the shortest has one byte that may be any */
+    GROUP = 8,                  /* places that are looked at in a row */
+    PLACES = 2048,              /* as many bytes as stay in the nearest cache */
+    BITS_MIN = 12,
+    BITS_MAX = 19
+};
+
+/* Half bits of information of a printable character, and of a letter or space (27th) after a letter or space, 'A' being
+ * none: counted over server logs and English prose. */
+static const char ONE[] =
+    "GWRQWUWSQQSUNMMNLNNPPPPQQQMUSQSWUQSQRQQRSPVUQSQQQVQQOSUTVTVQVRSQVKOLMINMMKTOLMJJMQKKJLPPROUVUVW";
+static const char AFTER[27][28] = {
+    "VKIKSNJUJVOHKGVJXGIFMMRQMUI", "GRNQGPQVHLXGQQJSXJMOFVYRIVM", "HTMSGTUGLYIKQXFQUMMIIOXWQWL",
+    "IRRNEURSGUTOTRJTZNKQLSTXPZE", "LNJIMNPTPXUKLGSMKGIKNNOLRXF", "KVRUILSWGXYMXVFKYJOJFZWWNZF",
+    "NQNTEUNGHVZLOLNOYHLPMUVRVSF", "GYTTDYUZHZWUSSIJWJRINZVZSZI", "KJHKLLKXWXQILEHNYMHGTMZRZNP",
+    "HPONFTPSMRRMMNJOPOKRIPMUURL", "HRWUCVPRKUTQUNOKTSKQPPQYUTH", "ISTMFOSWGUTFMVIRZRKLMRTWKWG",
+    "GLQPFWVVIXTNKQHGUSKSKUXVRXH", "KVKHHNGVJVNOTKKQZWHHNOWZNTF", "NOKIQINUNSILIFNKZFMKHMLUTVI",
+    "HXLRHWRJIYSHPWHJYHKJHWWXHZM", "UVWVUWXSRTUQSWVVVTKSDWRVVWT", "HSKMERLUHZMNLMHQZMJJIMSYLXG",
+    "JUMTGSOKIVPQQPJMVLJGKTSYNYF", "JWLQGSXFGYRPSUGNZJLMNYNVMWG", "MKLJGRIXMZTGLGSLZIGGWTZQVVJ",
+    "GXQVCULZGYVJNTLTXROURWXVWWM", "FZRRHXVHEYTPTKIVVLMUVVKXXWJ", "JQHQGQROJVTQLVTHVUPGUTTNPSJ",
+    "NRTRNURUOVXRMMHJXIJJUSRXWWD", "HTRSDSSPHQSNNTOTROPQOUTRPOK", "JLKMMKMOKVRMMNKLVMKHMPMXPZG"};
+
+static int letter(unsigned char c) { return c >= 'a' && c <= 'z' ? c - 'a' : c == ' ' ? 26 : -1; }
+
+/* How surprising byte i is after the one before it, in half bits. */
+static unsigned surprise(struct dg_slice s, size_t i) {
+    unsigned char c = (unsigned char)s.ptr[i];
+    int a = i ? letter((unsigned char)s.ptr[i - 1]) : -1, b = letter(c);
+    return (unsigned)((a >= 0 && b >= 0 ? AFTER[a][b] : c >= ' ' && c <= '~' ? ONE[c - ' '] : 'Z') - 'A');
+}
+
+/* Where the run of grams of `size` bytes begins that is rarest by its least rare gram. */
+static uint16_t rarest_run(struct dg_slice lit, size_t size) {
+    unsigned last[STEP] = {0}, sum = 0, best = 0;
+    size_t at = 0;
+    for (size_t end = 1; end <= lit.len; end++) {
+        sum += surprise(lit, end - 1);
+        if (end > size) sum -= surprise(lit, end - size - 1);
+        last[end % STEP] = sum;
+        if (end < size + STEP - 1) continue;
+        unsigned least = UINT_MAX;
+        for (int i = 0; i < STEP; i++)
+            if (last[i] < least) least = last[i];
+        if (least <= best) continue;
+        best = least;
+        at = end - (size + STEP - 1);
+    }
+    return (uint16_t)at;
+}
+
+/* ---- grams */
+
+static uint64_t load(const char *p) {
+    uint64_t x;
+    memcpy(&x, p, sizeof(x));
+    return le64toh(x);
+}
+
+/* Hashes of both grams that begin at a place: the upper bits are of eight bytes, those of the lower half of four. */
+static uint64_t mix(uint64_t x) { return x * UINT64_C(0x9e3779b97f4a7c15); }
+static uint32_t hash_long(uint64_t mixed) { return (uint32_t)(mixed >> 32); }
+static uint32_t hash_short(uint64_t mixed) { return (uint32_t)mixed; }
+static bool may_be(const struct grams *g, uint32_t hash) { return g->filter[hash >> g->filter_shift]; }
+
+/* The gram, or the free place where it is to stand. */
+static struct gram *find(const struct grams *g, uint64_t text, uint32_t hash) {
+    for (uint32_t i = hash >> g->table_shift;; i = (i + 1) & g->table_mask)
+        if (!g->table[i].uses || g->table[i].text == text) return &g->table[i];
+}
+
+static void add_gram(struct sieve *s, uint32_t literal, size_t at, const char text[LONG]) {
+    struct literal *l = &s->literals[literal];
+    struct grams *g = l->is_short ? &s->shorts : &s->longs;
+    uint64_t x = load(text), y = mix(x);
+    uint32_t hash = l->is_short ? hash_short(y) : hash_long(y);
+    struct gram *gram = find(g, x, hash);
+    g->filter[hash >> g->filter_shift] = 1;
+    g->uses[++g->n_uses] = (struct gram_use){literal, gram->uses, (uint16_t)at, l->text.ptr[l->text.len - 1]};
+    *gram = (struct gram){x, g->n_uses};
+}
+
+/* Later grams are met first, as they mean earlier places of their literal. */
+static void add_literal(struct sieve *s, uint32_t literal) {
+    const struct literal *l = &s->literals[literal];
+    size_t size = l->is_short ? SHORT : LONG, end = l->run + STEP;
+    for (size_t at = l->run; at < end; at++) {
+        char text[LONG] = {0};
+        bool whole = at + size <= l->text.len;
+        memcpy(text, l->text.ptr + at, whole ? size : size - 1);
+        for (int any = 0; any < (whole ? 1 : 256); any++) {
+            if (!whole) text[size - 1] = (char)any;
+            add_gram(s, literal, at, text);
+        }
+    }
+}
+
+static unsigned bits_for(size_t n, unsigned max) {
+    unsigned bits = BITS_MIN;
+    while (bits < max && (size_t)1 << bits < n) bits++;
+    return bits;
+}
+
+static bool grams_init(struct grams *g, size_t uses) {
+    unsigned filter = bits_for(32 * uses, BITS_MAX), table = bits_for(2 * uses, 31);
+    g->filter = dg_calloc((size_t)1 << filter, sizeof(*g->filter));
+    g->table = dg_calloc((size_t)1 << table, sizeof(*g->table));
+    g->uses = dg_calloc(uses + 1, sizeof(*g->uses));
+    g->filter_shift = 32 - filter;
+    g->table_shift = 32 - table;
+    g->table_mask = (UINT32_C(1) << table) - 1;
+    return g->filter && g->table && g->uses;
+}
+
+static void grams_release(struct grams *g) {
+    free(g->filter);
+    free(g->table);
+    free(g->uses);
+}
+
+/* Each different text once, with the list of its needles in their order. */
+static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
+    size_t size = (size_t)1 << bits_for(2 * (size_t)n, 31);
+    _cleanup_(dg_freep) uint32_t *table = dg_calloc(size, sizeof(*table));
+    s->literals = dg_calloc(n, sizeof(*s->literals));
+    if (!table || !s->literals) return false;
+    for (uint32_t i = n; i-- > 0;) { /* backwards, so that each list grows at its front */
+        struct dg_slice lit = needles[i].lit;
+        size_t at = XXH3_64bits(lit.ptr, lit.len) & (size - 1);
+        while (table[at] && !dg_slice_eq(s->literals[table[at] - 1].text, lit)) at = (at + 1) & (size - 1);
+        if (!table[at]) {
+            bool is_short = lit.len < LONG + STEP - 1;
+            s->literals[s->n_literals++] = (struct literal){
+                .text = lit, .needles = DG_NONE, .is_short = is_short, .run = rarest_run(lit, is_short ? SHORT : LONG)};
+            table[at] = s->n_literals;
+        }
+        needles[i].same = s->literals[table[at] - 1].needles;
+        s->literals[table[at] - 1].needles = i;
+    }
+    return true;
+}
+
+static size_t uses_of(const struct literal *l) { return l->text.len == LIT_MIN ? STEP - 1 + 256 : STEP; }
+
+bool sieve_init(struct sieve *s, struct needle *needles, uint32_t n) {
+    size_t longs = 0, shorts = 0;
+    for (uint32_t i = 0; i < n; i++) assert(needles[i].lit.len >= LIT_MIN && needles[i].lit.len <= UINT16_MAX);
+    if (!gather(s, needles, n)) return false;
+    for (uint32_t i = 0; i < s->n_literals; i++)
+        *(s->literals[i].is_short ? &shorts : &longs) += uses_of(&s->literals[i]);
+    if (!grams_init(&s->longs, longs) || !grams_init(&s->shorts, shorts)) return false;
+    for (uint32_t i = 0; i < s->n_literals; i++) add_literal(s, i);
+    return true;
+}
+
+void sieve_release(struct sieve *s) {
+    free(s->literals);
+    grams_release(&s->longs);
+    grams_release(&s->shorts);
+    *s = (struct sieve){0};
+}
+
+/* ---- seeking */
+
+/* The places among data[at, at + STEP * GROUP * n) that the filters let through. `out` has room for one more than
+ * that. */
+static uint32_t pick(const struct sieve *s, const char *data, size_t at, size_t n, uint32_t *out) {
+    const uint8_t *longs = s->longs.filter, *shorts = s->shorts.filter;
+    const unsigned by_long = 32 + s->longs.filter_shift, by_short = s->shorts.filter_shift;
+    uint32_t found = 0;
+    for (size_t i = 0; i < n; i++, at += STEP * GROUP)
+#pragma GCC unroll 8
+        for (size_t k = 0; k < GROUP; k++) {
+            uint64_t y = mix(load(data + at + STEP * k));
+            out[found] = (uint32_t)(at + STEP * k);
+            found += longs[y >> by_long] | shorts[(uint32_t)y >> by_short];
+        }
+    return found;
+}
+
+/* Whole literals around the gram at `at`, all within data[from, len). */
+static bool prove(const struct sieve *s, const struct grams *g, const struct gram *gram, const char *data, size_t from,
+                  size_t len, size_t at, sieve_fn fn, void *ctx) {
+    for (uint32_t i = gram->uses; i; i = g->uses[i].next) {
+        const struct gram_use *u = &g->uses[i];
+        const struct literal *l = &s->literals[u->literal];
+        size_t start = at - u->at;
+        if (at - from < u->at || len - start < l->text.len) continue;
+        if (data[start + l->text.len - 1] != u->last || memcmp(data + start, l->text.ptr, l->text.len)) continue;
+        if (!fn(ctx, l, start)) return false;
+    }
+    return true;
+}
+
+void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len, sieve_fn fn, void *ctx) {
+    uint32_t places[PLACES + 1];
+    for (size_t at = from; at < len;) {
+        size_t groups = (len - at + STEP * GROUP - 1) / (STEP * GROUP);
+        if (groups > PLACES / GROUP) groups = PLACES / GROUP;
+        uint32_t n = pick(s, data, at, groups, places);
+        for (uint32_t i = 0; i < n && places[i] < len; i++) {
+            uint64_t x = load(data + places[i]), y = mix(x);
+            const struct grams *g = &s->longs;
+            if (may_be(g, hash_long(y)) && !prove(s, g, find(g, x, hash_long(y)), data, from, len, places[i], fn, ctx))
+                return;
+            g = &s->shorts;
+            x &= UINT32_MAX;
+            if (may_be(g, hash_short(y)) &&
+                !prove(s, g, find(g, x, hash_short(y)), data, from, len, places[i], fn, ctx))
+                return;
+        }
+        at += groups * STEP * GROUP;
+    }
+}
