@@ -21,6 +21,7 @@ static struct dg_env read_environment(void) {
         .xdg_state_home = variable("XDG_STATE_HOME"),
         .xdg_config_home = variable("XDG_CONFIG_HOME"),
         .xdg_cache_home = variable("XDG_CACHE_HOME"),
+        .xdg_runtime_dir = variable("XDG_RUNTIME_DIR"),
         .db = variable("DIAGNOSE_DB"),
         .no_color = variable("NO_COLOR"),
         .term = variable("TERM"),

@@ -8,12 +8,15 @@
 #include "report/report.h"
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     KERNEL_ROOM = 64 << 20,
+    LOG_ROOM = 32 << 20,
     COMMAND_ROOM = 256 << 10,
     READY_MOST = 1000000,
     OWN_FAILURE = 125,
@@ -24,8 +27,10 @@ enum {
 struct watch { /* what the supervisor's callbacks need */
     struct dg_app *app;
     struct dg_runlog log;
-    bool own_folder;   /* the log is where ours are kept, and pruned */
-    pcre2_code *regex; /* of --ready; NULL: what the rules know */
+    struct dg_buf text; /* the log, when no file holds it */
+    bool own_folder;    /* the log is where ours are kept, and pruned */
+    int cannot_keep;    /* errno of its first write that failed; 0 */
+    pcre2_code *regex;  /* of --ready; NULL: what the rules know */
     pcre2_match_data *data;
 };
 
@@ -81,7 +86,10 @@ static int compile_ready(struct watch *w, struct dg_err *err) {
 }
 
 static int keep(void *ctx, const void *ptr, size_t len) {
-    return dg_runlog_write(&((struct watch *)ctx)->log, ptr, len);
+    struct watch *w = ctx;
+    int r = dg_runlog_write(&w->log, ptr, len);
+    if (r) w->cannot_keep = errno;
+    return r;
 }
 
 /* ---- the log */
@@ -93,40 +101,55 @@ static bool state_folder(const struct dg_env *env, struct dg_buf *out) {
            !dg_path_join(out, env->home, ".local/state/diagnose/logs");
 }
 
+/* The folder of the session, which lies in memory: only where it is as its specification demands, ours alone. */
+static bool session_folder(const struct dg_env *env, struct dg_buf *out) {
+    const char *dir = env->xdg_runtime_dir;
+    struct stat st;
+    return dir && *dir == '/' && !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           (st.st_mode & 0777) == 0700 && !dg_path_join(out, dir, "diagnose");
+}
+
 /* run-TIME-PID.log in the folder. */
-static int open_in(struct watch *w, const char *folder, struct dg_err *err) {
+static int open_in(struct watch *w, const char *folder, const struct dg_runlog_room *room) {
     char path[sizeof(w->log.path)];
     time_t now = time(NULL);
     struct tm tm;
     gmtime_r(&now, &tm);
     int n = snprintf(path, sizeof(path), "%s/run-%04d%02d%02dT%02d%02d%02dZ-%d.log", folder, tm.tm_year + 1900,
                      tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)getpid());
-    if (n >= (int)sizeof(path)) return dg_err_set(err, DG_E_LIMIT, 0, "the path of the log is too long");
-    return dg_runlog_open(&w->log, path, true, err);
+    if (n >= (int)sizeof(path)) return -DG_E_LIMIT;
+    int r = dg_dir_make(folder, 0700, NULL);
+    if (!r) r = dg_runlog_open(&w->log, path, true, room, NULL);
+    w->own_folder = !r;
+    return r;
 }
 
-/* --log, else the state folder, else (no home, or none that can be written to) where anybody may write. */
+/* --log, else the state folder, else the session's, else (no home, or none that can be written to) memory: never where
+ * others may write. */
 static int open_log(struct watch *w, struct dg_err *err) {
-    static const char *const anywhere[] = {"/tmp", "/var/tmp", "/dev/shm"};
+    const struct dg_env *env = &w->app->env;
     const char *given = dg_args_value(&w->app->args, DG_OPT_LOG);
-    if (given) return dg_runlog_open(&w->log, given, false, err);
-    struct dg_buf state = DG_BUF_INIT(4096);
-    int r = state_folder(&w->app->env, &state) ? dg_dir_make(state.ptr, 0700, NULL) : -DG_E_NOTFOUND;
-    if (!r) r = open_in(w, state.ptr, NULL);
-    w->own_folder = !r;
+    if (given) return dg_runlog_open(&w->log, given, false, &dg_runlog_disk, err);
+    struct dg_buf state = DG_BUF_INIT(4096), session = DG_BUF_INIT(4096);
+    bool open = (state_folder(env, &state) && !open_in(w, state.ptr, &dg_runlog_disk)) ||
+                (session_folder(env, &session) && !open_in(w, session.ptr, &dg_runlog_memory));
     dg_buf_release(&state);
-    for (size_t i = 0; r && i < DG_COUNT(anywhere); i++) r = open_in(w, anywhere[i], NULL);
-    return r ? dg_err_set(err, DG_E_IO, 0, "no folder for the log can be written to: name a file with --log FILE") : 0;
+    dg_buf_release(&session);
+    if (open) return 0;
+    dg_msg("no folder of ours can be written to: the log is not kept, its first and last 8 MiB are judged; "
+           "--log FILE keeps it");
+    return dg_runlog_open(&w->log, NULL, true, &dg_runlog_memory, err);
 }
 
 static void close_log(struct watch *w) {
     struct dg_err why = {0};
-    if (dg_runlog_close(&w->log, &why)) dg_msg("%s", why.msg);
+    if (w->cannot_keep) dg_msg("the log ends early: %s", strerror(w->cannot_keep));
+    if (dg_runlog_close(&w->log, &w->text, &why)) dg_msg("%s", why.msg);
     if (!w->own_folder) return;
     char folder[sizeof(w->log.path)];
     memcpy(folder, w->log.path, sizeof(folder));
     *strrchr(folder, '/') = '\0';
-    dg_runlog_prune(folder, w->log.path);
+    dg_runlog_prune(folder, w->log.path, &w->log.room);
 }
 
 /* ---- what was run, as one line that a shell would take */
@@ -156,8 +179,8 @@ static void tell_end(const struct dg_supervised *s, const char *log) {
         snprintf(how, sizeof(how), "was ended by signal %d", s->exit_signal);
     else
         snprintf(how, sizeof(how), "ended with status %d", s->exit_code);
-    dg_msg("the command %s after %.0f s (peak %.1f GiB in one process); log: %s", how, s->ended - s->started,
-           (double)s->peak_rss / (1 << 30), log);
+    dg_msg("the command %s after %.0f s (peak %.1f GiB in one process)%s%s", how, s->ended - s->started,
+           (double)s->peak_rss / (1 << 30), *log ? "; log: " : "", log);
     if (s->timed_out)
         dg_msg(
             "it was not ready in time and was ended; where it hung: py-spy dump --pid PID, before the next time-out");
@@ -207,12 +230,13 @@ static int judge(struct watch *w, const struct dg_supervised *s, const struct ke
     char *log = w->log.path;
     add_command(&command, w->app->args.operands);
     job.files = &log;
-    job.n_files = 1;
+    job.n_files = *log != '\0';
     job.exit_code = s->exit_code;
     job.exit_signal = s->exit_signal;
     job.started = s->started;
     job.was_ready = s->was_ready;
     job.command = dg_buf_slice(&command);
+    if (!r && !*log) r = dg_job_add_text(&job, "output", DG_KIND_UNKNOWN, dg_buf_slice(&w->text));
     if (!r && add_kernel_side(&job, before, &events, &kernel)) r = dg_err_nomem(err);
     if (!r) r = dg_job_scan(&job, err);
     if (!r) r = dg_job_judge(&job, err);
@@ -264,7 +288,7 @@ static int status_of(const struct dg_supervised *s) {
 }
 
 int dg_cmd_run(struct dg_app *app) {
-    struct watch w = {.app = app, .log = {.fd = -1}};
+    struct watch w = {.app = app, .log = {.fd = -1}, .text = DG_BUF_INIT(LOG_ROOM)};
     struct dg_supervise_opts o = {0};
     struct dg_supervised s;
     struct kernel_side before = {0};
@@ -284,6 +308,8 @@ int dg_cmd_run(struct dg_app *app) {
         if (judge(&w, &s, &before, &why) && why.code) dg_msg("%s", why.msg);
     }
     dg_buf_release(&before.said);
+    dg_buf_release(&w.text);
+    free(w.log.bytes);
     dg_closep(&w.log.fd);
     pcre2_match_data_free(w.data);
     pcre2_code_free(w.regex);

@@ -130,7 +130,8 @@ static int add_inputs(struct dg_job *job, struct dg_err *err) {
     for (size_t i = 0; !r && i < job->n_files; i++) r = dg_ingest_add(job->ingest, job->files[i], DG_KIND_UNKNOWN);
     for (size_t i = 0; !r && i < job->n_texts; i++)
         r = dg_ingest_add_text(job->ingest, job->texts[i].name, job->texts[i].kind, job->texts[i].text);
-    if (!r && !job->n_files && !dg_args_has(a, DG_OPT_KERNEL_LOG)) r = dg_ingest_add(job->ingest, "-", DG_KIND_UNKNOWN);
+    bool named = job->n_files || job->n_texts || dg_args_has(a, DG_OPT_KERNEL_LOG);
+    if (!r && !named) r = dg_ingest_add(job->ingest, "-", DG_KIND_UNKNOWN);
     return r ? dg_err_nomem(err) : 0;
 }
 

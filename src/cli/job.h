@@ -22,7 +22,7 @@ struct dg_job {
         const char *name;
         enum dg_kind kind;
         struct dg_slice text;
-    } texts[2];
+    } texts[3];
     size_t n_texts;
     struct dg_diagnosis *d;
     json_t *report;  /* after dg_job_report() */

@@ -10,9 +10,18 @@
 
 enum { COPY = 1 << 20 };
 
-int dg_runlog_open(struct dg_runlog *l, const char *path, bool fresh, struct dg_err *err) {
+const struct dg_runlog_room dg_runlog_disk = {UINT64_C(512) << 20, UINT64_C(512) << 20, UINT64_C(4) << 30};
+const struct dg_runlog_room dg_runlog_memory = {8 << 20, 8 << 20, 64 << 20};
+
+int dg_runlog_open(struct dg_runlog *l, const char *path, bool fresh, const struct dg_runlog_room *room,
+                   struct dg_err *err) {
     int how = fresh ? O_EXCL : O_TRUNC | O_NOFOLLOW;
-    *l = (struct dg_runlog){.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | how, 0600)};
+    *l = (struct dg_runlog){.room = *room, .fd = -1};
+    if (!path) {
+        l->bytes = dg_malloc(room->head + room->tail);
+        return l->bytes ? 0 : dg_err_nomem(err);
+    }
+    l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | how, 0600);
     if (l->fd < 0) return dg_err_set(err, DG_E_IO, errno, "cannot write '%s'", path);
     snprintf(l->path, sizeof(l->path), "%s", path);
     return 0;
@@ -30,27 +39,36 @@ static int write_at(int fd, const char *p, size_t len, uint64_t at) {
     return 0;
 }
 
-/* Where byte number `n` of the output stands in the file. */
-static uint64_t place(uint64_t n) {
-    return n < DG_RUNLOG_HEAD ? n : DG_RUNLOG_HEAD + (n - DG_RUNLOG_HEAD) % DG_RUNLOG_TAIL;
+/* Where byte number `n` of the output stands, and how many have room from there on. */
+static uint64_t place(const struct dg_runlog *l, uint64_t n) {
+    return n < l->room.head ? n : l->room.head + (n - l->room.head) % l->room.tail;
 }
 
-static uint64_t room(uint64_t n) {
-    return n < DG_RUNLOG_HEAD ? DG_RUNLOG_HEAD - n : DG_RUNLOG_TAIL - (n - DG_RUNLOG_HEAD) % DG_RUNLOG_TAIL;
+static uint64_t room_at(const struct dg_runlog *l, uint64_t n) {
+    return (n < l->room.head ? l->room.head : l->room.head + l->room.tail) - place(l, n);
 }
 
 int dg_runlog_write(void *log, const void *ptr, size_t len) {
     struct dg_runlog *l = log;
     const char *p = ptr;
     while (len) {
-        size_t n = room(l->written) < len ? (size_t)room(l->written) : len;
-        int rc = write_at(l->fd, p, n, place(l->written));
-        if (rc) return rc;
+        uint64_t at = place(l, l->written), left = room_at(l, l->written);
+        size_t n = left < len ? (size_t)left : len;
+        if (l->bytes)
+            memcpy(l->bytes + at, p, n);
+        else if (write_at(l->fd, p, n, at))
+            return -DG_E_IO;
         l->written += n;
         p += n;
         len -= n;
     }
     return 0;
+}
+
+/* "[diagnose run: … left out here]": between the beginning and the end. */
+static void add_gap(const struct dg_runlog *l, struct dg_buf *out) {
+    dg_buf_addf(out, "\n[diagnose run: %llu bytes left out here]\n",
+                (unsigned long long)(l->written - l->room.head - l->room.tail));
 }
 
 static int copy(int from, int to, uint64_t at, uint64_t len, uint64_t *out_at, char *buf) {
@@ -67,20 +85,20 @@ static int copy(int from, int to, uint64_t at, uint64_t len, uint64_t *out_at, c
 
 /* The circle is read from its oldest byte on, behind the head, into a new file that takes the old one's place. */
 static int straighten(struct dg_runlog *l, struct dg_err *err) {
-    char path[sizeof(l->path) + 8], gap[96];
+    char path[sizeof(l->path) + 8];
+    _cleanup_(dg_buf_release) struct dg_buf gap = DG_BUF_INIT(96);
     _cleanup_(dg_freep) char *buf = dg_malloc(COPY);
-    uint64_t at = 0, start = place(l->written);
-    if (!buf) return dg_err_nomem(err);
+    uint64_t at = 0, head = l->room.head, start = place(l, l->written);
+    add_gap(l, &gap);
+    if (!buf || gap.failed) return dg_err_nomem(err);
     snprintf(path, sizeof(path), "%s.tmp", l->path);
     _cleanup_(dg_closep) int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (to < 0) return dg_err_set(err, DG_E_IO, errno, "cannot write '%s'", path);
-    int n = snprintf(gap, sizeof(gap), "\n[diagnose run: %llu bytes left out here]\n",
-                     (unsigned long long)(l->written - DG_RUNLOG_HEAD - DG_RUNLOG_TAIL));
-    int rc = copy(l->fd, to, 0, DG_RUNLOG_HEAD, &at, buf);
-    if (!rc) rc = write_at(to, gap, (size_t)n, at);
-    at += (uint64_t)n;
-    if (!rc) rc = copy(l->fd, to, start, DG_RUNLOG_HEAD + DG_RUNLOG_TAIL - start, &at, buf);
-    if (!rc) rc = copy(l->fd, to, DG_RUNLOG_HEAD, start - DG_RUNLOG_HEAD, &at, buf);
+    int rc = copy(l->fd, to, 0, head, &at, buf);
+    if (!rc) rc = write_at(to, gap.ptr, gap.len, at);
+    at += gap.len;
+    if (!rc) rc = copy(l->fd, to, start, head + l->room.tail - start, &at, buf);
+    if (!rc) rc = copy(l->fd, to, head, start - head, &at, buf);
     if (!rc && rename(path, l->path)) rc = -DG_E_IO;
     if (rc) {
         int e = errno;
@@ -90,14 +108,32 @@ static int straighten(struct dg_runlog *l, struct dg_err *err) {
     return 0;
 }
 
-int dg_runlog_close(struct dg_runlog *l, struct dg_err *err) {
-    int rc = l->fd >= 0 && l->written > DG_RUNLOG_HEAD + DG_RUNLOG_TAIL ? straighten(l, err) : 0;
+static int take_out(const struct dg_runlog *l, struct dg_buf *out, struct dg_err *err) {
+    uint64_t head = l->room.head, start = place(l, l->written);
+    if (l->written <= head + l->room.tail) {
+        dg_buf_add(out, l->bytes, l->written);
+    } else {
+        dg_buf_add(out, l->bytes, head);
+        add_gap(l, out);
+        dg_buf_add(out, l->bytes + start, head + l->room.tail - start);
+        dg_buf_add(out, l->bytes + head, start - head);
+    }
+    return out->failed ? dg_err_nomem(err) : 0;
+}
+
+int dg_runlog_close(struct dg_runlog *l, struct dg_buf *out, struct dg_err *err) {
+    int rc = 0;
+    if (l->bytes)
+        rc = take_out(l, out, err);
+    else if (l->fd >= 0 && l->written > l->room.head + l->room.tail)
+        rc = straighten(l, err);
+    free(DG_TAKE(l->bytes));
     dg_closep(&l->fd);
     return rc;
 }
 
 /* Names hold the start time, so their order is their age. */
-void dg_runlog_prune(const char *folder, const char *keep) {
+void dg_runlog_prune(const char *folder, const char *keep, const struct dg_runlog_room *room) {
     char **names = NULL;
     size_t n = 0;
     uint64_t total = 0;
@@ -108,7 +144,7 @@ void dg_runlog_prune(const char *folder, const char *keep) {
         if (strncmp(names[i], "run-", 4) != 0 || dg_path_join(&path, folder, names[i]) || stat(path.ptr, &st)) continue;
         total += (uint64_t)st.st_size;
         bool old = dg_time_now() - (double)st.st_mtime > DG_RUNLOG_DAYS * 86400.0;
-        if ((old || total > DG_RUNLOG_FOLDER) && strcmp(path.ptr, keep) != 0) unlink(path.ptr);
+        if ((old || total > room->folder) && strcmp(path.ptr, keep) != 0) unlink(path.ptr);
     }
     dg_names_free(names, n);
 }

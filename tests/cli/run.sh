@@ -212,6 +212,45 @@ under --no-record -- true
 [ ! -e "$logs/run-20200101T000000Z-1.log" ] || fail "a log of 31 days ago is kept"
 [ -e "$logs/of-others.log" ] || fail "a file that is not ours was removed"
 
+# ---- no home that can be written to: the folder of the session when it is ours alone, else memory; never where others write
+session=$work/session
+homeless() { # WHAT: the verdict is as ever
+    status=0
+    find /tmp /var/tmp /dev/shm -maxdepth 1 -name 'run-*.log' 2>/dev/null | sort >before
+    env -u XDG_STATE_HOME HOME=/proc/none XDG_RUNTIME_DIR="$session" "$DIAGNOSE" run --no-record --device 12.0 --report r.json \
+        --format json -- sh -c "cat '$cases/story-a/server.log'; exit 1" >out 2>err </dev/null || status=$?
+    want_status 1 "$1"
+    want_same "$cases/story-a/server.log"
+    [ "$(jq -r '.causes[0].class' r.json)" = arch-mismatch ] || fail "$1: the verdict is $(jq -c '.causes[0].class' r.json)"
+    find /tmp /var/tmp /dev/shm -maxdepth 1 -name 'run-*.log' 2>/dev/null | sort | diff before - || fail "$1: a log where others may write"
+}
+mkdir -m 700 "$session"
+homeless "no home, a session"
+cmp "$cases/story-a/server.log" "$session"/diagnose/run-*.log || fail "the log of a session differs"
+[ "$(stat -c %a "$session"/diagnose)" = 700 ] || fail "the folder of a session's logs is open"
+want_err "log: $session/diagnose/run-"
+rm -r "$session/diagnose"
+chmod 755 "$session"
+homeless "no home, a session that is open to others"
+want_err "the log is not kept, its first and last 8 MiB are judged"
+[ ! -e "$session/diagnose" ] || fail "a log in a folder that is open to others"
+[ "$(jq -r '.inputs[0] | .source + " " + .kind' r.json)" = "output server" ] || fail "what was judged: $(jq -c .inputs r.json)"
+ln -s "$work" "$work/link" && chmod 700 "$work"
+session=$work/link
+homeless "no home, a session that is a link"
+want_err "the log is not kept"
+session=
+homeless "no home, no session"
+status=0
+(ulimit -f 4 && exec "$DIAGNOSE" run --no-record --device 12.0 --log cut.log -- sh -c "cat '$cases/story-a/server.log' -; exit 1") \
+    2> >(cat >err) </dev/null | cat >out
+for _ in $(seq 50); do
+    grep -q 'the command ended' err && break
+    sleep 0.1
+done
+want_same "$cases/story-a/server.log"
+want_err "the log ends early: File too large"
+
 # ---- what is recorded: the command as typed, what chose the backends, no secret
 status=0
 VLLM_USE_V1=1 NCCL_P2P_DISABLE=1 CUDA_VISIBLE_DEVICES=0,1 SGLANG_API_KEY=sk-verysecret-0123456789abcdef HOMEPAGE=x \

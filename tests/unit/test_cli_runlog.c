@@ -1,9 +1,13 @@
 /* The raw log of a run: its caps, made small. */
 #include "unit.h"
-#define DG_RUNLOG_HEAD 100
-#define DG_RUNLOG_TAIL 64
-#define DG_RUNLOG_FOLDER 3000
-#include "../../src/cli/runlog.c"
+#include "base/file.h"
+#include "cli/runlog.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { HEAD = 100, TAIL = 64 };
+static const struct dg_runlog_room small = {HEAD, TAIL, 3000};
 
 static char dir[] = "/tmp/test_cli_runlog.XXXXXX";
 
@@ -27,21 +31,24 @@ static const char *at(const char *name) {
 
 static char text[2000];
 
-/* Write `total` bytes in pieces, and compare what is kept. */
-static void keeps(size_t total, size_t piece) {
+/* Write `total` bytes in pieces, to a file or to memory, and compare what is kept. */
+static void keeps(const char *path, size_t total, size_t piece) {
     struct dg_runlog l;
     struct dg_buf want = DG_BUF_INIT(4096), got = DG_BUF_INIT(4096);
-    assert_int_equal(dg_runlog_open(&l, at("log"), false, NULL), 0);
+    assert_int_equal(dg_runlog_open(&l, path, false, &small, NULL), 0);
     for (size_t i = 0; i < total; i += piece)
         assert_int_equal(dg_runlog_write(&l, text + i, piece < total - i ? piece : total - i), 0);
-    assert_int_equal(dg_runlog_close(&l, NULL), 0);
-    bool cut = total > DG_RUNLOG_HEAD + DG_RUNLOG_TAIL;
-    dg_buf_add(&want, text, cut ? DG_RUNLOG_HEAD : total);
+    assert_int_equal(dg_runlog_close(&l, &got, NULL), 0);
+    bool cut = total > HEAD + TAIL;
+    dg_buf_add(&want, text, cut ? HEAD : total);
     if (cut) {
-        dg_buf_addf(&want, "\n[diagnose run: %zu bytes left out here]\n", total - DG_RUNLOG_HEAD - DG_RUNLOG_TAIL);
-        dg_buf_add(&want, text + total - DG_RUNLOG_TAIL, DG_RUNLOG_TAIL);
+        dg_buf_addf(&want, "\n[diagnose run: %zu bytes left out here]\n", total - HEAD - TAIL);
+        dg_buf_add(&want, text + total - TAIL, TAIL);
     }
-    assert_int_equal(dg_file_read(at("log"), &got, NULL), 0);
+    if (path) {
+        assert_int_equal(got.len, 0);
+        assert_int_equal(dg_file_read(path, &got, NULL), 0);
+    }
     assert_int_equal(got.len, want.len);
     assert_memory_equal(got.ptr ? got.ptr : "", want.ptr ? want.ptr : "", want.len);
     dg_buf_release(&want);
@@ -53,25 +60,29 @@ static void keeps_beginning_and_end(void **state) {
     static const size_t PIECES[] = {1, 7, 64, 100, 165, 2000};
     for (size_t i = 0; i < sizeof(text); i++) text[i] = (char)('!' + i * 7 % 90);
     for (size_t total = 0; total <= 400; total++)
-        for (size_t i = 0; i < DG_COUNT(PIECES); i++) keeps(total, PIECES[i]);
-    keeps(2000, 333);
+        for (size_t i = 0; i < DG_COUNT(PIECES); i++) {
+            keeps(at("log"), total, PIECES[i]);
+            keeps(NULL, total, PIECES[i]);
+        }
+    keeps(at("log"), 2000, 333);
 }
 
 static void an_old_file_is_emptied(void **state) {
     (void)state;
-    keeps(400, 10);
-    keeps(5, 10);
+    keeps(at("log"), 400, 10);
+    keeps(at("log"), 5, 10);
 }
 
 static void says_what_it_cannot_write(void **state) {
     (void)state;
     struct dg_runlog l;
     struct dg_err err = {0};
-    assert_int_equal(dg_runlog_open(&l, at("no/such/folder/log"), false, &err), -DG_E_IO);
+    assert_int_equal(dg_runlog_open(&l, at("no/such/folder/log"), false, &small, &err), -DG_E_IO);
     assert_non_null(strstr(err.msg, "cannot write"));
     assert_int_equal(symlink("/etc/passwd", at("link")), 0);
-    assert_int_equal(dg_runlog_open(&l, at("link"), false, &err), -DG_E_IO); /* a link that somebody laid there */
-    assert_int_equal(dg_runlog_open(&l, at("log"), true, &err), -DG_E_IO);   /* it is there already */
+    assert_int_equal(dg_runlog_open(&l, at("link"), false, &small, &err),
+                     -DG_E_IO);                                                    /* a link that somebody laid there */
+    assert_int_equal(dg_runlog_open(&l, at("log"), true, &small, &err), -DG_E_IO); /* it is there already */
 }
 
 static void make(const char *name, size_t size) {
@@ -90,13 +101,13 @@ static void the_folder_has_a_cap(void **state) {
     make("other.log", 9000);
     char newest[300];
     snprintf(newest, sizeof(newest), "%s", at("run-3.log"));
-    dg_runlog_prune(dir, newest);
+    dg_runlog_prune(dir, newest, &small);
     assert_false(is_there("run-1.log")); /* the oldest goes */
     assert_true(is_there("run-2.log"));
     assert_true(is_there("run-3.log"));
     assert_true(is_there("other.log"));
     make("run-3.log", 4000); /* alone over the cap: it is what is judged */
-    dg_runlog_prune(dir, newest);
+    dg_runlog_prune(dir, newest, &small);
     assert_false(is_there("run-2.log"));
     assert_true(is_there("run-3.log"));
 }
