@@ -23,6 +23,7 @@ static struct dg_env read_environment(void) {
         .xdg_cache_home = variable("XDG_CACHE_HOME"),
         .xdg_runtime_dir = variable("XDG_RUNTIME_DIR"),
         .db = variable("DIAGNOSE_DB"),
+        .trace = variable("DIAGNOSE_TRACE"),
         .no_color = variable("NO_COLOR"),
         .term = variable("TERM"),
         .columns = variable("COLUMNS"),

@@ -1,6 +1,7 @@
 #include "cli/job.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "cli/devices.h"
 #include "cli/silence.h"
 #include "report/report.h"
@@ -168,6 +169,7 @@ int dg_job_scan(struct dg_job *job, struct dg_err *err) {
                                   .threads = 2};
     r = dg_match_scan(job->app->matcher, &match, job->arena, &job->scan, err);
     wipe_progress();
+    dg_trace("phase", "read and matched");
     if (!r && close_head(job)) r = dg_err_nomem(err);
     return r ? r : check_inputs(job);
 }
@@ -184,6 +186,7 @@ int dg_job_init(struct dg_job *job, struct dg_app *app, struct dg_err *err) {
     int r = dg_app_rules(app, err);
     if (!r) r = dg_app_matcher(app, err);
     if (r) return r;
+    dg_trace("phase", "rules loaded");
     job->arena = dg_arena_new(ARENA_LIMIT);
     job->head = dg_calloc(1, sizeof(*job->head));
     job->silence = dg_calloc(1, sizeof(*job->silence));
@@ -248,8 +251,10 @@ int dg_job_judge(struct dg_job *job, struct dg_err *err) {
     struct dg_history_view view = {0};
     int r = launch_number(&app->args, &opts.launch, err);
     if (!r) r = join_look(job, err);
+    dg_trace("phase", "devices known: %u", job->devices.n);
     if (!r) r = dg_reason(&opts, job->arena, &job->d, err);
     if (!r) r = what_was_tried(job, &view, err);
+    dg_trace("phase", "judged; %u choices were tried before", view.n);
     opts.history = &view;
     if (!r && dg_propose(&opts, job->arena, job->d)) r = dg_err_nomem(err);
     return r;
@@ -271,6 +276,7 @@ int dg_job_report(struct dg_job *job, struct dg_err *err) {
     if (!r && id && json_object_set_new(job->report, "recorded", json_pack("{s:I}", "id", (json_int_t)id)))
         r = dg_err_nomem(err);
     dg_buf_release(&text);
+    dg_trace("phase", "reported, attempt %lld", (long long)id);
     return r;
 }
 

@@ -1,5 +1,6 @@
 #include "ingest/ingest.h"
 #include "base/mem.h"
+#include "base/trace.h"
 #include "ingest/bundle.h"
 #include "ingest/kind.h"
 #include "ingest/prefix.h"
@@ -142,6 +143,7 @@ static int set_error(struct dg_ingest *in, const struct dg_err *why) {
     dg_buf_adds(&b, why->msg);
     free(current(in)->error);
     current(in)->error = dg_buf_take(&b);
+    dg_trace("input", "%zu cannot be read: %s", in->sources.n - 1, why->msg);
     return current(in)->error ? 0 : -DG_E_NOMEM;
 }
 
@@ -208,6 +210,9 @@ static int settle(struct dg_ingest *in, const struct dg_block *last) {
                         : p->zone_stated                                    ? DG_TIME_BASIS_STATED
                                                                             : DG_TIME_BASIS_ASSUMED;
     }
+    dg_trace("input", "%zu is '%s': %s, %llu lines, %llu bytes%s, %.3f to %.3f", in->sources.n - 1, s->name,
+             dg_kind_name(s->kind), (unsigned long long)s->lines, (unsigned long long)s->bytes,
+             s->truncated ? ", cut off" : "", s->first_time, s->last_time);
     return in->stream.failed ? set_error(in, &in->stream.err) : 0;
 }
 

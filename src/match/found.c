@@ -1,6 +1,7 @@
 /* Findings: equal matches collapsed, cut by launch and epoch. */
 #include "match/engine.h"
 #include "base/timex.h"
+#include "base/trace.h"
 #include <xxhash.h>
 
 enum { TOTAL_MAX = 16384, LAUNCHES_MAX = 16384, NEAR_LINES = 50 };
@@ -118,6 +119,8 @@ static void fill(struct engine *e, struct found *f, const struct hit *hit) {
         f->f.record_line = record_line(hit->record);
         record_holds(hit->record, f);
     }
+    dg_trace("hit", "input %u line %llu: %.*s: %.*s", e->source, (unsigned long long)hit->place->line,
+             DG_FMT(hit->rule->id), DG_FMT(hit->place->text));
     if (!good) e->nomem = true;
 }
 
@@ -224,6 +227,7 @@ void launch_open(struct engine *e, uint64_t raw, double time) {
         return; /* so many launches: the last one takes what follows */
     }
     e->launch = (uint32_t)e->launches.n - 1;
+    dg_trace("launch", "%zu opens: input %u line %llu", e->launches.n, e->source, (unsigned long long)raw);
     e->launch_ended = e->launch_broke = e->trouble = false;
     e->epoch_serial++;
     e->launch_found = 0;

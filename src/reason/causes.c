@@ -1,6 +1,7 @@
 /* Candidates of the episode, and their order: what is recovered, harmless, refined or explained falls out; symptoms
  * yield; else the earliest wins. */
 #include "reason/judge.h"
+#include "base/trace.h"
 #include <stdlib.h>
 
 bool dg_same_process(const struct dg_place *a, const struct dg_place *b) {
@@ -192,6 +193,33 @@ static int by_position(const void *a, const void *b) {
     return x->finding < y->finding ? -1 : x->finding > y->finding;
 }
 
+/* What looks fatal by itself, and why each cause that was found is a candidate, or is none. */
+static void tell(const struct dg_judge *j) {
+    static const char *const words[] = {
+        [DG_FATE_OTHER] = "another episode's",
+        [DG_FATE_OPEN] = "a candidate",
+        [DG_FATE_RECOVERED] = "recovered from",
+        [DG_FATE_NOISE] = "known to be harmless here",
+        [DG_FATE_ENGINE] = "a rule for another engine or version",
+        [DG_FATE_UNRELATED] = "of another process or time",
+        [DG_FATE_UNALIGNED] = "by a clock that cannot be aligned",
+        [DG_FATE_OUTLIVED] = "outlived by the launch",
+        [DG_FATE_ECHO] = "explained by",
+    };
+    DG_EACH_FATAL(j, i) {
+        const struct dg_fatal *t = &j->scan->fatals[i];
+        dg_trace("record", "input %u line %llu: %.*s", t->place.source, (unsigned long long)t->place.line,
+                 DG_FMT(t->place.text));
+    }
+    DG_EACH_FINDING(j, i) {
+        const struct dg_finding *f = &j->scan->findings[i];
+        struct dg_slice by = j->beaten_by[i] == UINT32_MAX ? DG_S("") : j->scan->findings[j->beaten_by[i]].rule->id;
+        if (f->rule->role == DG_ROLE_CAUSE)
+            dg_trace("cause", "input %u line %llu: %.*s: %s %.*s", f->first.source, (unsigned long long)f->first.line,
+                     DG_FMT(f->rule->id), words[j->fate[i]], DG_FMT(by));
+    }
+}
+
 void dg_causes_rank(struct dg_judge *j) {
     const struct dg_scan *s = j->scan;
     if (!j->fate) {
@@ -219,4 +247,5 @@ void dg_causes_rank(struct dg_judge *j) {
     echoes(j, candidates, n);
     for (uint32_t i = 0; i < n; i++)
         if (j->fate[candidates[i]] == DG_FATE_OPEN) j->rank[j->n_rank++] = candidates[i];
+    if (j->telling) tell(j);
 }

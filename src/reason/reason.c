@@ -1,5 +1,6 @@
 /* From findings to a diagnosis. The order of the steps is the order of this file's last function but one. */
 #include "reason/judge.h"
+#include "base/trace.h"
 
 struct dg_cat_key dg_judge_key(const struct dg_judge *j) {
     const struct dg_attempt *a = &j->d->attempt;
@@ -33,6 +34,8 @@ static void add_cause(struct dg_judge *j, uint32_t finding) {
     c.confidence = dg_confidence_of(j, f, c.device_check);
     dg_evidence_collect(j, &c);
     if (!j->d->n_causes) explains(j, &c, finding);
+    dg_trace("verdict", "%.*s: %s, device check: %s", DG_FMT(c.rule_id), dg_confidence_name(c.confidence),
+             dg_check_name(c.device_check));
     DG_LIST_ADD(j, j->d->causes, j->d->n_causes, c);
 }
 
@@ -88,7 +91,10 @@ int dg_reason(const struct dg_reason_opts *opts, struct dg_arena *arena, struct 
     }
     int r = dg_launches_choose(&j, err);
     if (r) return r;
+    dg_trace("episode", "launch %u of %u is judged, with %u findings and %u fatal records", j.d->judged,
+             j.d->n_launches, j.ep.n_f, j.ep.n_t);
     judge(&j);
+    dg_trace("verdict", "%s", dg_status_name(j.d->status));
     if (j.failed) return dg_err_nomem(err);
     *ret = j.d;
     return 0;
