@@ -20,7 +20,8 @@ struct dg_slice {
 static inline struct dg_slice dg_slice(const char *ptr, size_t len) { return (struct dg_slice){ptr, len}; }
 static inline struct dg_slice dg_cstr(const char *s) { return (struct dg_slice){s, s ? strlen(s) : 0}; }
 static inline struct dg_slice dg_slice_from(struct dg_slice s, size_t at) {
-    return at > s.len ? (struct dg_slice){s.ptr + s.len, 0} : (struct dg_slice){s.ptr + at, s.len - at};
+    if (at > s.len) at = s.len;
+    return (struct dg_slice){at ? s.ptr + at : s.ptr, s.len - at}; /* NULL + 0 is undefined */
 }
 static inline struct dg_slice dg_slice_upto(struct dg_slice s, size_t n) {
     return (struct dg_slice){s.ptr, n < s.len ? n : s.len};

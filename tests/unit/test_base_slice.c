@@ -22,6 +22,7 @@ static void cuts(void **state) {
     assert_slice(dg_slice_trim(DG_S("  ")), "");
     assert_slice(dg_slice_from(DG_S("abc"), 1), "bc");
     assert_slice(dg_slice_from(DG_S("abc"), 9), "");
+    assert_slice(dg_slice_from(dg_slice(NULL, 0), 1), "");
     assert_slice(dg_slice_upto(DG_S("abc"), 2), "ab");
     assert_slice(dg_slice_upto(DG_S("abc"), 9), "abc");
 }
