@@ -271,6 +271,14 @@ static bool after_password(struct dg_slice s, size_t at, size_t word_end, struct
     return from > word_end && value.len >= 6 && has_digit_and_letter(value);
 }
 
+/* "<token>", "<your-key>": where a person is to put theirs. */
+static bool is_placeholder(struct dg_slice v) {
+    if (v.len < 3 || v.ptr[0] != '<' || v.ptr[v.len - 1] != '>') return false;
+    for (size_t i = 1; i + 1 < v.len; i++)
+        if (!islower((unsigned char)v.ptr[i]) && !strchr("-_ ", v.ptr[i])) return false;
+    return true;
+}
+
 /* A value that says "none was given", or the next word of a sentence about the option. */
 static bool is_no_secret(struct dg_slice v, bool quoted) {
     static const char *const empty[] = {"None", "null", "True", "False", "true", "false", "***", "****", "NULL", "nil"};
@@ -281,7 +289,7 @@ static bool is_no_secret(struct dg_slice v, bool quoted) {
         if (dg_slice_is(v, empty[i])) return true;
     for (size_t i = 0; !quoted && i < DG_COUNT(prose); i++)
         if (dg_slice_is(v, prose[i])) return true;
-    return dg_slice_starts(v, DG_S("<secret:")) || dg_slice_starts(v, DG_S("--"));
+    return is_placeholder(v) || dg_slice_starts(v, DG_S("<secret:")) || dg_slice_starts(v, DG_S("--"));
 }
 
 /* Does `word` name a secret? `weak`: or a count, or a switch. */

@@ -84,6 +84,7 @@ static void test_readable(void **state) {
         "error: argument --api-key: expected one argument",
         "api_key=None, admin_api_key=null, password=''",
         "use --api-key to protect it",
+        "pass {'HF_TOKEN': '<your-token>'}",
         "Bearer token missing",
         "ServerArgs(tokenizer_path='/models/x', tokenizer_mode='auto')",
         "https://github.com/sgl-project/sglang/issues/1",
