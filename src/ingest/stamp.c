@@ -194,13 +194,25 @@ static double local_hour(const struct dg_stamp *s) {
     return DG_TIME_NONE;
 }
 
-/* mktime is slow, and a log asks for the same hour again and again; clocks are changed at full hours. */
+/* mktime is slow, and a log asks for the same hours again and again, for those of a few sources in turn; clocks are
+ * changed at full hours. */
 static double cached_hour(const struct dg_stamp *s) {
-    static _Thread_local struct dg_stamp last;
-    static _Thread_local double hour = DG_TIME_NONE;
-    if (last.year != s->year || last.mon != s->mon || last.day != s->day || last.hour != s->hour) hour = local_hour(s);
-    last = *s;
-    return hour;
+    static _Thread_local struct {
+        int year, mon, day, hour;
+        double time;
+        bool known;
+    } hours[64];
+    size_t i = (unsigned)(s->day * 24 + s->hour) % DG_COUNT(hours);
+    if (!hours[i].known || hours[i].year != s->year || hours[i].mon != s->mon || hours[i].day != s->day ||
+        hours[i].hour != s->hour) {
+        hours[i].time = local_hour(s);
+        hours[i].year = s->year;
+        hours[i].mon = s->mon;
+        hours[i].day = s->day;
+        hours[i].hour = s->hour;
+        hours[i].known = true;
+    }
+    return hours[i].time;
 }
 
 double dg_stamp_epoch(const struct dg_stamp *s) {
