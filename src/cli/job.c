@@ -98,7 +98,7 @@ static int next_block(void *ctx, struct dg_block **ret, struct dg_err *err) {
     if (r == 1) dg_silence_note(job->silence, dg_slice((*ret)->data, (*ret)->len));
     return r == 1 && note_head(job, *ret) ? dg_err_nomem(err) : r;
 }
-static bool silent_second(void *ctx) { return dg_silence_over(((struct dg_job *)ctx)->silence); }
+static bool silent_second(void *ctx) { return dg_silence_over(((struct dg_job *)ctx)->silence, interrupted); }
 static void release_block(void *ctx, struct dg_block *b) { dg_ingest_release(((struct dg_job *)ctx)->ingest, b); }
 static const struct dg_source *sources(void *ctx, uint32_t *ret_n) {
     return dg_ingest_sources(((struct dg_job *)ctx)->ingest, ret_n);

@@ -4,11 +4,13 @@
 #include "ingest/ingest.h"
 #include "match/ruletest.h"
 #include <dirent.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { HOLDERS_MAX = 8, PATH_ROOM = 64 };
+enum { PATH_ROOM = 64 };
 
 void dg_silence_note(struct dg_silence *s, struct dg_slice text) {
     if (text.len > DG_SILENCE_TAIL) text = dg_slice_from(text, text.len - DG_SILENCE_TAIL);
@@ -63,29 +65,53 @@ static void add_name(struct dg_buf *out, uint64_t pid) {
     dg_buf_addf(out, "%s%s (%llu)", out->len ? ", " : "", name, (unsigned long long)pid);
 }
 
-static void list_holders(struct dg_buf *out) {
+static struct dg_holders find_holders(void) {
+    struct dg_holders h = {0};
     char pipe[64];
     ssize_t n = readlink("/proc/self/fd/0", pipe, sizeof(pipe) - 1);
     DIR *proc = n > 0 ? opendir("/proc") : NULL;
-    unsigned found = 0;
     if (n > 0) pipe[n] = '\0';
-    for (struct dirent *e; proc && found < HOLDERS_MAX && (e = readdir(proc));) {
+    for (struct dirent *e; proc && h.n < DG_COUNT(h.pids) && (e = readdir(proc));) {
         uint64_t pid;
-        if (!dg_slice_u64(dg_cstr(e->d_name), &pid) || pid == (uint64_t)getpid() || !holds(pid, pipe)) continue;
-        add_name(out, pid);
-        found++;
+        if (dg_slice_u64(dg_cstr(e->d_name), &pid) && pid != (uint64_t)getpid() && holds(pid, pipe))
+            h.pids[h.n++] = pid;
     }
     if (proc) closedir(proc);
+    return h;
 }
 
-bool dg_silence_over(struct dg_silence *s) {
-    if (s->judged || !s->n || dg_time_mono() - s->since < DG_SILENCE_SECONDS) return false;
+static void tell(const char *before, const struct dg_holders *h, const char *after) {
+    struct dg_buf names = DG_BUF_INIT(4096);
+    for (unsigned i = 0; i < h->n; i++) add_name(&names, h->pids[i]);
+    dg_msg("%s%s%s%s", before, names.len ? " by " : "", dg_buf_slice(&names).ptr, after);
+    dg_buf_release(&names);
+}
+
+static bool first_have_gone(const struct dg_silence *s) {
+    for (unsigned i = 0; i < s->first.n; i++)
+        if (!kill((pid_t)s->first.pids[i], 0) || errno != ESRCH) return false;
+    return s->first.n > 0;
+}
+
+static void remark(struct dg_silence *s) {
+    if (s->told || !first_have_gone(s)) return;
+    struct dg_holders now = find_holders();
+    if (now.n) tell("what wrote here first has gone, and the output is held open", &now, ": Ctrl-C for the report");
+    s->told = true;
+}
+
+bool dg_silence_over(struct dg_silence *s, bool asked) {
+    double now = dg_time_mono(), quiet = now - s->since;
+    if (!s->looked) s->first = find_holders();
+    s->looked = true;
+    if (asked && !s->asked) s->asked = now;
+    bool enough = s->asked > 0 && now - s->asked >= DG_SILENCE_SECONDS && quiet >= DG_SILENCE_SECONDS;
+    if (!enough && s->n && quiet >= DG_SILENCE_LONG) remark(s);
+    if (!enough && (s->judged || !s->n || quiet < DG_SILENCE_SECONDS)) return false;
     s->judged = true;
-    if (!ended(s)) return false;
-    struct dg_buf holders = DG_BUF_INIT(4096);
-    list_holders(&holders);
-    dg_msg("the launch has ended, but its output is held open%s%s: reporting without its end",
-           holders.len ? " by " : "", dg_buf_slice(&holders).ptr);
-    dg_buf_release(&holders);
+    if (!enough && !ended(s)) return false;
+    struct dg_holders h = find_holders();
+    tell(enough ? "its output is still held open" : "the launch has ended, but its output is held open", &h,
+         ": reporting without its end");
     return true;
 }

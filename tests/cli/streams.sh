@@ -85,6 +85,16 @@ want_out "arch-mismatch/sm-guard"
 want_err "held open by"
 want_err "sleep ("
 
+# ---- and where nothing tells of the end, Ctrl-C brings it, though the pipe stays open
+(trap - INT; exec "$DIAGNOSE" --no-device --no-record - < <(echo "nothing to see"; exec sleep 40) >out 2>err) &
+reader=$!
+sleep 1
+kill -INT $reader
+status=0
+wait $reader || status=$?
+want_status 3 "Ctrl-C, and no end"
+want_err "its output is still held open by sleep ("
+
 # ---- the environment that a cron job has: no terminal, a silent standard input that is not read when a file is named
 sleep 30 >fifo &
 writer=$!
