@@ -3,18 +3,13 @@
 #include "arch/arch.h"
 #include "base/mem.h"
 #include "cli/devices.h"
+#include "device/state.h"
 #include "report/report.h"
-
-/* A GPU with nobody on it still shows what the driver keeps for itself. */
-static bool memory_is_free(const struct dg_device *d) {
-    return d->memory_total - d->memory_free <= d->memory_total / 16;
-}
 
 /* True, false, or null where it could not be told. */
 static json_t *clean_of(const struct dg_device *d) {
     if (d->n_holders) return json_false();
-    if (d->memory_free == UINT64_MAX || d->memory_total == UINT64_MAX) return json_null();
-    return json_boolean(memory_is_free(d));
+    return dg_device_memory_known(d) ? json_boolean(dg_device_memory_is_free(d)) : json_null();
 }
 
 static json_t *number(uint64_t v) { return v == UINT64_MAX ? json_null() : json_integer((json_int_t)v); }
@@ -39,7 +34,9 @@ static void set_version(json_t *row, const char *key, struct dg_cc cc) {
     dg_buf_release(&text);
 }
 
-static json_t *row_of(const struct dg_device *d) {
+static json_t *pid_or_null(long pid) { return pid ? json_integer(pid) : json_null(); }
+
+static json_t *row_of(const struct dg_device *d, const struct dg_mps *mps) {
     static const char *const modes[] = {"default", "exclusive", "prohibited", "exclusive-process"};
     const struct dg_arch *arch = dg_arch_find(d->cc);
     struct dg_buf cuda = DG_BUF_INIT(16);
@@ -58,6 +55,10 @@ static json_t *row_of(const struct dg_device *d) {
     dg_row_str(row, "compute_mode",
                dg_cstr(d->compute_mode >= 0 && d->compute_mode < 4 ? modes[d->compute_mode] : NULL));
     json_object_set_new(row, "mig", json_boolean(d->mig));
+    json_object_set_new(row, "mps", json_boolean(d->mps));
+    json_object_set_new(row, "mps_control", pid_or_null(mps->control));
+    json_object_set_new(row, "mps_server", pid_or_null(mps->server));
+    dg_row_str(row, "mps_pipes", dg_cstr(mps->pipe));
     dg_row_str(row, "origin", dg_cstr(dg_origin_name(d->origin)));
     json_object_set_new(row, "holders", holders_of(d));
     json_object_set_new(row, "clean", clean_of(d));
@@ -67,53 +68,47 @@ static json_t *row_of(const struct dg_device *d) {
 
 /* ---- text */
 
-static void add_memory(struct dg_buf *out, uint64_t bytes) {
-    if (bytes == UINT64_MAX)
-        dg_buf_adds(out, "?");
-    else
-        dg_buf_addf(out, "%.1f", (double)bytes / (1 << 30));
-}
-
 static void add_device(struct dg_buf *out, const struct dg_device *d) {
     const struct dg_arch *arch = dg_arch_find(d->cc);
     dg_buf_addf(out, "%u  %s  ", d->index, d->name[0] ? d->name : "(no name)");
     if (dg_cc_known(d->cc)) dg_cc_add(out, d->cc);
     dg_buf_addf(out, "%s%s%s", d->gfx, arch ? " " : "", arch ? arch->name : "");
     dg_buf_adds(out, "  ");
-    add_memory(out, d->memory_free);
-    dg_buf_adds(out, " of ");
-    add_memory(out, d->memory_total);
-    dg_buf_addf(out, " GiB free%s%s%s\n", d->mig ? ", MIG" : "", d->compute_mode == 2 ? ", compute prohibited" : "",
-                d->compute_mode == 3 ? ", exclusive process" : "");
+    dg_device_memory_add(out, d);
+    dg_buf_addf(out, "%s%s%s%s\n", d->mig ? ", MIG" : "", d->mps ? ", MPS" : "",
+                d->compute_mode == 2 ? ", compute prohibited" : "", d->compute_mode == 3 ? ", exclusive process" : "");
     for (uint32_t i = 0; i < d->n_holders; i++) {
-        const struct dg_holder *h = &d->holders[i];
-        dg_buf_addf(out, "     held by %ld %s", h->pid, h->name[0] ? h->name : "(not in this pid namespace)");
-        if (h->memory != UINT64_MAX) dg_buf_addf(out, ", %.1f GiB", (double)h->memory / (1 << 30));
-        dg_buf_adds(out, h->server_leftover ? ", looks like part of an LLM server\n" : "\n");
+        dg_buf_adds(out, "     held by ");
+        dg_holder_add_text(out, &d->holders[i]);
+        dg_buf_addc(out, '\n');
     }
+}
+
+/* "MPS: control daemon 811, server 815, pipes in /tmp/nvidia-mps" */
+static void add_mps(struct dg_buf *out, const struct dg_mps *m) {
+    if (!m->control && !m->server && !m->pipe[0]) return;
+    dg_buf_adds(out, "MPS: ");
+    if (m->control)
+        dg_buf_addf(out, "control daemon %ld", m->control);
+    else
+        dg_buf_adds(out, "no control daemon is seen here");
+    if (m->server) dg_buf_addf(out, ", server %ld", m->server);
+    if (m->pipe[0]) dg_buf_addf(out, ", pipes in %s", m->pipe);
+    dg_buf_addc(out, '\n');
 }
 
 /* What would free the GPUs: the look first, then the command. Numbers of another pid namespace are never offered to
  * kill. */
 static void add_cleaning(struct dg_buf *out, const struct dg_devices *d) {
-    struct dg_buf pids = DG_BUF_INIT(4096);
-    bool elsewhere = false;
-    for (uint32_t i = 0; i < d->n; i++)
-        for (uint32_t k = 0; k < d->v[i].n_holders; k++) {
-            char word[24];
-            snprintf(word, sizeof(word), " %ld", d->v[i].holders[k].pid);
-            if (!d->v[i].holders[k].name[0])
-                elsewhere = true;
-            else if (dg_slice_find(dg_buf_slice(&pids), dg_cstr(word)) < 0)
-                dg_buf_adds(&pids, word);
-        }
-    if (pids.len)
-        dg_buf_addf(
-            out,
-            "Look first:  ps -o pid,user,lstart,cmd -p%s\nThen:        kill%s    (ends them; kill -9 after 10 s)\n",
-            pids.ptr, pids.ptr);
-    if (elsewhere) dg_buf_adds(out, "Others are in another container or on the host: run diagnose device there\n");
+    struct dg_buf pids = DG_BUF_INIT(4096), leftovers = DG_BUF_INIT(4096);
+    dg_devices_add_pids(&pids, d, false);
+    dg_devices_add_pids(&leftovers, d, true);
+    if (pids.len) dg_buf_addf(out, "Look first:  ps -o pid,user,lstart,cmd -p%s\n", pids.ptr);
+    if (leftovers.len) dg_buf_addf(out, "Then:        kill%s    (ends them; kill -9 after 10 s)\n", leftovers.ptr);
+    if (dg_devices_held_elsewhere(d))
+        dg_buf_adds(out, "Others are in another container or on the host: run diagnose device there\n");
     dg_buf_release(&pids);
+    dg_buf_release(&leftovers);
 }
 
 static int put_text(const struct dg_app *app, const struct dg_devices *d, int status) {
@@ -127,6 +122,7 @@ static int put_text(const struct dg_app *app, const struct dg_devices *d, int st
         dg_buf_addc(&out, '\n');
     }
     for (uint32_t i = 0; i < d->n; i++) add_device(&out, &d->v[i]);
+    add_mps(&out, &d->mps);
     if (status == DG_EXIT_FAILURE) add_cleaning(&out, d);
     for (uint32_t i = 0; i < d->n_notes; i++) dg_buf_addf(&out, "%s\n", d->notes[i]);
     int r = out.failed ? DG_EXIT_INTERNAL : dg_app_put(app, dg_buf_slice(&out), status);
@@ -139,8 +135,8 @@ static int check(const struct dg_devices *d) {
     int status = d->n ? DG_EXIT_HEALTHY : DG_EXIT_LOOK;
     for (uint32_t i = 0; i < d->n; i++) {
         const struct dg_device *v = &d->v[i];
-        bool known = v->memory_free != UINT64_MAX && v->memory_total != UINT64_MAX;
-        if (v->n_holders || (known && !memory_is_free(v))) return DG_EXIT_FAILURE;
+        bool known = dg_device_memory_known(v);
+        if (v->n_holders || (known && !dg_device_memory_is_free(v))) return DG_EXIT_FAILURE;
         if (!known) status = DG_EXIT_LOOK;
     }
     return status;
@@ -159,7 +155,7 @@ int dg_cmd_device(struct dg_app *app) {
         status = put_text(app, &d, status);
     } else {
         json_t *rows = json_array();
-        for (uint32_t i = 0; i < d.n; i++) json_array_append_new(rows, row_of(&d.v[i]));
+        for (uint32_t i = 0; i < d.n; i++) json_array_append_new(rows, row_of(&d.v[i], &d.mps));
         for (uint32_t i = 0; i < d.n_notes; i++) dg_msg("%s", d.notes[i]);
         status = dg_rows_put(app, "device", rows, NULL, 0, status);
     }

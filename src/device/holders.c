@@ -1,7 +1,9 @@
 #include "device/holders.h"
+#include "base/timex.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,25 @@ static size_t read_proc(const char *root, long pid, const char *file, char *out,
     return n;
 }
 
+/* Ticks since boot in field 22 of stat, behind the name, which may hold anything. NaN: not known. */
+static double started(const char *root, long pid) {
+    char stat[1024], uptime[64];
+    unsigned long long ticks = 0;
+    if (!read_proc(root, pid, "stat", stat, sizeof(stat))) return NAN;
+    const char *p = strrchr(stat, ')');
+    for (int field = 2; p && field < 22; field++) p = strchr(p + 1, ' ');
+    long hz = sysconf(_SC_CLK_TCK);
+    snprintf(uptime, sizeof(uptime), "%s/proc/uptime", root ? root : "");
+    FILE *f = fopen(uptime, "re");
+    double up = NAN;
+    if (f && fscanf(f, "%lf", &up) != 1) up = NAN;
+    if (f) fclose(f);
+    if (!p || sscanf(p, " %llu", &ticks) != 1 || hz <= 0) return NAN;
+    return dg_time_now() - up + (double)ticks / (double)hz;
+}
+
+static const char MPS_NAME[] = "nvidia-cuda-mps"; /* all of it that a process name has room for */
+
 void dg_holder_describe(const char *root, struct dg_holder *h) {
     char comm[64], cmdline[1024];
     size_t n = read_proc(root, h->pid, "comm", comm, sizeof(comm));
@@ -49,7 +70,32 @@ void dg_holder_describe(const char *root, struct dg_holder *h) {
     for (size_t i = 0; i < n; i++)
         if (!cmdline[i]) cmdline[i] = ' ';
     snprintf(h->name, sizeof(h->name), "%s", comm);
+    h->started = started(root, h->pid);
+    h->mps = !strncmp(comm, MPS_NAME, sizeof(MPS_NAME) - 1);
     h->server_leftover = looks_like_server(comm) || looks_like_server(cmdline);
+}
+
+/* Control daemon and server have one process name: the command line tells them apart. */
+static void note_mps(const char *root, long pid, struct dg_mps *m) {
+    char comm[64], cmdline[1024];
+    if (!read_proc(root, pid, "comm", comm, sizeof(comm)) || strncmp(comm, MPS_NAME, sizeof(MPS_NAME) - 1) != 0) return;
+    read_proc(root, pid, "cmdline", cmdline, sizeof(cmdline)); /* up to its first NUL: the program */
+    if (strstr(cmdline, "mps-control") && !m->control) m->control = pid;
+    if (strstr(cmdline, "mps-server") && !m->server) m->server = pid;
+}
+
+void dg_mps_find(const char *root, const struct dg_env *env, struct dg_mps *ret) {
+    const char *named = env ? env->cuda_mps_pipe_directory : NULL, *pipe = named && *named ? named : "/tmp/nvidia-mps";
+    char path[512];
+    *ret = (struct dg_mps){0};
+    snprintf(path, sizeof(path), "%s%.255s/control", root ? root : "", pipe);
+    if (!access(path, F_OK)) snprintf(ret->pipe, sizeof(ret->pipe), "%s", pipe);
+    snprintf(path, sizeof(path), "%s/proc", root ? root : "");
+    DIR *proc = opendir(path);
+    if (!proc) return;
+    for (struct dirent *e; (e = readdir(proc));)
+        if (isdigit((unsigned char)e->d_name[0])) note_mps(root, strtol(e->d_name, NULL, 10), ret);
+    closedir(proc);
 }
 
 static bool known(const struct dg_device *d, long pid) {

@@ -125,6 +125,11 @@ static bool notes_of(struct dg_look *l, struct dg_devices *d) {
     return ok;
 }
 
+static void mark_mps(struct dg_devices *d) {
+    for (uint32_t i = 0; i < d->n; i++)
+        for (uint32_t k = 0; k < d->v[i].n_holders; k++) d->v[i].mps = d->v[i].mps || d->v[i].holders[k].mps;
+}
+
 /* Without persistence mode the first open initialises each GPU, 1 to 5 s each, and cuInit has no markers inside. */
 static double patience_of(const struct dg_look *l) {
     if (l->opts.timeout > 0) return l->opts.timeout;
@@ -137,8 +142,13 @@ int dg_device_join(struct dg_look *l, struct dg_devices *ret, struct dg_err *err
     dg_child_join2(&l->cuda, &l->nvml, patience_of(l));
     bool ok = merge(l, &d);
     if (ok && l->passive.amd) ok = dg_kfd_read(root_of(l), &d);
-    const char *unseen = ok && d.n ? dg_holders_from_proc(root_of(l), &d) : NULL;
-    if (unseen) ok = note(&d, "%s", unseen);
+    if (ok && d.n) {
+        const char *unseen = dg_holders_from_proc(root_of(l), &d);
+        d.holders_complete = !unseen;
+        if (unseen) ok = note(&d, "%s", unseen);
+        dg_mps_find(root_of(l), l->opts.env, &d.mps);
+        mark_mps(&d);
+    }
     if (ok) ok = notes_of(l, &d);
     if (gethostname(d.hostname, sizeof(d.hostname) - 1)) d.hostname[0] = 0;
     dg_child_release(&l->cuda);

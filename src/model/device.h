@@ -15,7 +15,14 @@ struct dg_holder { /* a process that holds GPU memory or a device node */
     long pid;
     char name[64];
     uint64_t memory;      /* bytes; UINT64_MAX: not known */
+    double started;       /* epoch; NaN: not known */
     bool server_leftover; /* looks like a worker of an LLM server */
+    bool mps;             /* the MPS server: it holds memory for its clients */
+};
+
+struct dg_mps { /* NVIDIA's Multi-Process Service; pids 0: not seen */
+    long control, server;
+    char pipe[256]; /* the pipe directory with a control pipe in it; "": none */
 };
 
 struct dg_device {
@@ -28,7 +35,8 @@ struct dg_device {
     int cuda;                           /* 1000*major + 10*minor that the driver supports; 0: not known */
     char uuid[64], pci[32];
     int compute_mode; /* -1: not known; 0 default, 2 prohibited, 3 exclusive process */
-    bool mig, mps;
+    bool mig;
+    bool mps; /* an MPS server holds it */
     enum dg_origin origin;
     struct dg_holder *holders; /* owned by the device list */
     uint32_t n_holders;
@@ -40,7 +48,9 @@ struct dg_devices {
     char **notes; /* sentences for "not checked" / device output, malloced */
     uint32_t n_notes;
     char hostname[256];
-    bool looked; /* a live look was made */
+    struct dg_mps mps;
+    bool looked;           /* a live look was made */
+    bool holders_complete; /* every process of the machine was seen: who is not listed holds nothing */
 };
 void dg_devices_release(struct dg_devices *d);
 

@@ -87,6 +87,34 @@ want_status 1 "held GPU"
 expect "holder" 'held by 4242'
 ! grep -q 'kill 4242' "$work/out" || fail "offers to kill a foreign pid"
 
+# MPS: its daemon and server have one process name; the server is never offered to kill.
+process() { # PID NAME COMMAND [GPU]
+    mkdir -p "$root/proc/$1/fd"
+    echo "$2" >"$root/proc/$1/comm"
+    printf '%s\0' "$3" -d >"$root/proc/$1/cmdline"
+    [ $# -lt 4 ] || ln -s "/dev/nvidia$4" "$root/proc/$1/fd/3"
+}
+process 811 nvidia-cuda-mps /usr/bin/nvidia-cuda-mps-control
+process 815 nvidia-cuda-mps nvidia-cuda-mps-server 1
+mkdir -p "$root/tmp/nvidia-mps"
+mkfifo "$root/tmp/nvidia-mps/control"
+look whole "$gpus8" -- device --check
+want_status 1 "a GPU that the MPS server holds"
+expect "MPS" '^MPS: control daemon 811, server 815, pipes in /tmp/nvidia-mps$'
+expect "the GPU of the MPS server" '^1 .* GiB free, MPS$'
+! grep -qE '^0 .*MPS|kill' "$work/out" || fail "MPS on a GPU without it, or offered to kill: $(cat "$work/out")"
+look whole "$gpus8" FAKE_COMPUTE_MODE=3 -- device --format json
+for row in '"mps": true' '"mps": false' '"mps_control": 811' '"mps_server": 815' '"mps_pipes": "/tmp/nvidia-mps"' \
+    '"compute_mode": "exclusive-process"'; do
+    expect "MPS in JSON" "$row"
+done
+rm -r "$root/proc/811" "$root/proc/815"
+look whole "$gpus8" -- device
+expect "MPS pipes alone" '^MPS: no control daemon is seen here, pipes in /tmp/nvidia-mps$'
+look whole "$gpus8" CUDA_MPS_PIPE_DIRECTORY=/elsewhere -- device
+! grep -q MPS "$work/out" || fail "pipes that CUDA_MPS_PIPE_DIRECTORY does not name"
+rm -r "$root/tmp"
+
 # Without a driver nothing is loaded and nothing is created.
 rm "$root/sys/module/nvidia/version"; rmdir "$root/sys/module/nvidia"
 before=$(find /dev -maxdepth 1 | sort)
