@@ -85,36 +85,67 @@ static bool candidate(const struct dg_proposals *ps, const struct dg_cat_axis *a
     return dg_catalog_runs(ps->engine, c, &ps->key);
 }
 
-/* "12.x: nvcc >= 12.9" is a need there only. */
-static void add_need(struct dg_proposals *ps, struct dg_slice need, struct dg_proposal *p) {
+/* "12.x: nvcc >= 12.9" is a need there only: false elsewhere, else without the set. */
+static bool needed_here(const struct dg_proposals *ps, struct dg_slice *need) {
     struct dg_capset on;
-    ptrdiff_t colon = dg_slice_find(need, DG_S(": "));
-    if (colon > 0 && !dg_capset_parse(dg_slice_upto(need, (size_t)colon), &on, NULL)) {
-        if (!dg_capset_has(&on, ps->key.cc)) return;
-        need = dg_slice_from(need, (size_t)colon + 2);
-    }
-    dg_judge_add_text(ps->j, &p->cautions, dg_judge_say(ps->j, "needs %.*s", DG_FMT(need)));
+    ptrdiff_t colon = dg_slice_find(*need, DG_S(": "));
+    if (colon <= 0 || dg_capset_parse(dg_slice_upto(*need, (size_t)colon), &on, NULL)) return true;
+    *need = dg_slice_from(*need, (size_t)colon + 2);
+    return dg_capset_has(&on, ps->key.cc);
 }
 
-static void add_cautions(struct dg_proposals *ps, const struct dg_cat_order *order, const struct dg_cat_choice *c,
-                         struct dg_proposal *p) {
+/* "as marlin": what that one needs. */
+static const struct dg_slices *needs_of(const struct dg_cat_axis *axis, const struct dg_cat_choice *c) {
+    const struct dg_cat_choice *other = NULL;
+    if (c->needs.n == 1 && dg_slice_starts(c->needs.v[0], DG_S("as ")))
+        other = dg_catalog_choice(axis, dg_slice_from(c->needs.v[0], 3));
+    return other ? &other->needs : &c->needs;
+}
+
+static void caution_needs(struct dg_proposals *ps, const struct dg_slices *needs, struct dg_proposal *p) {
+    struct dg_slice all = {NULL, 0};
+    for (uint32_t i = 0; i < needs->n; i++) {
+        struct dg_slice need = needs->v[i];
+        if (needed_here(ps, &need))
+            all = dg_judge_say(ps->j, "%.*s%s%.*s", DG_FMT(all), all.len ? "; " : "it needs ", DG_FMT(need));
+    }
+    if (all.len) dg_judge_add_text(ps->j, &p->cautions, all);
+}
+
+/* "in releases before 0.5.13 ", "from release 0.5.16 on "; nothing when all are meant. */
+static struct dg_slice in_releases(struct dg_judge *j, struct dg_slice versions) {
+    bool one = dg_slice_find_ch(versions, ',') < 0;
+    if (!versions.len || dg_slice_is(versions, "*")) return DG_S("");
+    if (one && dg_slice_starts(versions, DG_S(">=")))
+        return dg_judge_say(j, "from release %.*s on ", DG_FMT(dg_slice_from(versions, 2)));
+    if (one && dg_slice_starts(versions, DG_S("<")) && !dg_slice_starts(versions, DG_S("<=")))
+        return dg_judge_say(j, "in releases before %.*s ", DG_FMT(dg_slice_from(versions, 1)));
+    return dg_judge_say(j, "in releases %.*s ", DG_FMT(versions));
+}
+
+static void caution_bad(struct dg_judge *j, const struct dg_cat_bad *b, struct dg_proposal *p) {
+    static const char *const verbs[][2] = {{"crash", "it fails"}, {"hang", "it hangs"}, {"slow", "it is slow"}};
+    bool garbage = dg_slice_is(b->kind, "garbage");
+    struct dg_slice when = in_releases(j, b->versions);
+    const char *verb = garbage ? when.len ? "it was wrong" : "" : "it has a fault";
+    for (size_t i = 0; i < DG_COUNT(verbs); i++)
+        if (dg_slice_is(b->kind, verbs[i][0])) verb = verbs[i][1];
+    dg_judge_add_text(j, &p->cautions,
+                      dg_judge_say(j, "%s%.*s%s%s%.*s (%.*s)", garbage ? "check the output (diagnose smoke): " : "",
+                                   DG_FMT(when), verb, *verb ? ": " : "", DG_FMT(b->what), DG_FMT(b->source)));
+}
+
+static void add_cautions(struct dg_proposals *ps, const struct dg_cat_axis *axis, const struct dg_cat_order *order,
+                         const struct dg_cat_choice *c, struct dg_proposal *p) {
     struct dg_judge *j = ps->j;
     const struct dg_cat_bad *b;
-    for (uint32_t i = 0; (b = dg_catalog_bad(ps->engine, c, &ps->key, i)); i++) {
-        if (dg_slice_is(b->kind, "garbage"))
-            dg_judge_add_text(
-                j, &p->cautions,
-                dg_judge_say(j, "check the output (diagnose smoke): %.*s (%.*s)", DG_FMT(b->what), DG_FMT(b->source)));
-        else
-            dg_judge_add_text(
-                j, &p->cautions,
-                dg_judge_say(j, "%.*s: %.*s (%.*s)", DG_FMT(b->kind), DG_FMT(b->what), DG_FMT(b->source)));
-    }
+    for (uint32_t i = 0; (b = dg_catalog_bad(ps->engine, c, &ps->key, i)); i++) caution_bad(j, b, p);
     for (uint32_t i = 0; order && i < order->with.n; i++)
-        dg_judge_add_text(j, &p->cautions, dg_judge_say(j, "with %.*s", DG_FMT(order->with.v[i])));
-    for (uint32_t i = 0; i < c->needs.n; i++) add_need(ps, c->needs.v[i], p);
+        dg_judge_add_text(j, &p->cautions, dg_judge_say(j, "it goes with %.*s", DG_FMT(order->with.v[i])));
+    caution_needs(ps, needs_of(axis, c), p);
     if (c->weight_shuffle)
-        dg_judge_add_text(j, &p->cautions, DG_S("rearranges the weights after loading: more GPU memory for a while"));
+        dg_judge_add_text(j, &p->cautions,
+                          DG_S("it rearranges the weights after loading, which takes more GPU memory for a while"));
 }
 
 /* "--flag value", "--flag" for a switch, VAR=value where the axis is an environment variable. */
@@ -153,7 +184,7 @@ bool dg_axis_admits(struct dg_proposals *ps, struct dg_proposal *p) {
     uint32_t at;
     if ((order && in_list(&order->never, c->name, &at)) || rejected(ps, axis, c)) return false;
     if (!dg_catalog_runs(ps->engine, c, &ps->key)) return false;
-    add_cautions(ps, order, c, p);
+    add_cautions(ps, axis, order, c, p);
     return true;
 }
 
@@ -193,7 +224,7 @@ void dg_axis_expand(struct dg_proposals *ps, const struct dg_action *a) {
         struct dg_proposal p = {.kind = DG_S("backend"), .axis = axis->name, .value = c->name, .scope = DG_S("launch")};
         spell(j, s, c->name, &p);
         p.reason = reason_for(ps, axis, c, &p.evidence);
-        add_cautions(ps, order, c, &p);
+        add_cautions(ps, axis, order, c, &p);
         dg_proposal_add(ps, p);
     }
 }

@@ -81,8 +81,24 @@ static void test_an_unknown_version_warns_of_wrong_output(void **state) {
     const struct dg_proposal *first = &x->d->proposals[0];
     assert_slice(first->value, "flashinfer_cutlass"); /* wrong in old releases only: in its place, with the check */
     assert_true(fx_says(&first->cautions, "check the output"));
+    assert_true(
+        fx_says(&first->cautions, "check the output (diagnose smoke): in releases before 0.5.10 it was wrong: "));
+    assert_true(fx_says(&first->cautions, "in releases before 0.5.10 it fails: "));
+    assert_true(fx_says(&first->cautions, "it needs flashinfer-python; nvcc+ninja"));
+    assert_true(fx_says(&first->cautions, "; nvcc >= 12.9")); /* needed on 12.x, which this is */
     for (uint32_t i = 0; i < x->d->n_proposals; i++)
         assert_false(dg_slice_is(x->d->proposals[i].value, "flashinfer_trtllm"));
+    fx_free(x);
+}
+
+static void test_what_another_choice_needs_is_spelt_out(void **state) {
+    (void)state;
+    struct fx *x = moe_failure("0.5.16", 10, 0);
+    fx_fact(x, 2, "model", "org/MiniMax-M2-NVFP4");
+    fx_judge(x);
+    proposes(x, 1, "flashinfer_trtllm_routed"); /* needs: as flashinfer_trtllm */
+    assert_true(fx_says(&x->d->proposals[1].cautions, "it needs flashinfer-python; trtllm-gen cubins"));
+    assert_true(fx_says(&x->d->proposals[1].cautions, "it rearranges the weights after loading"));
     fx_free(x);
 }
 
@@ -194,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_workstation_blackwell),
                                        cmocka_unit_test(test_an_unknown_version_warns_of_wrong_output),
                                        cmocka_unit_test(test_an_unknown_gpu_is_none_of_the_refused_choice),
+                                       cmocka_unit_test(test_what_another_choice_needs_is_spelt_out),
                                        cmocka_unit_test(test_datacenter_blackwell_has_another_order),
                                        cmocka_unit_test(test_history_decides),
                                        cmocka_unit_test(test_cleanup_is_never_first),
