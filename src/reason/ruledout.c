@@ -66,8 +66,10 @@ static void unrelated(struct dg_judge *j) {
     }
 }
 
-/* A kernel line on another process misleads most, then echoes of the death, then what was harmless all along. */
+/* A kernel line on another process misleads most, then echoes of the death, then what was harmless all along. Of a
+ * healthy server nobody asks what it did not die of. */
 void dg_ruled_out(struct dg_judge *j) {
+    if (j->d->status == DG_STATUS_HEALTHY) return;
     unrelated(j);
     from_rules(j, false);
     if (j->d->status == DG_STATUS_FAILURE) free_memory(j);
