@@ -216,7 +216,7 @@ static void add_place(struct page *p, const json_t *e, struct dg_buf *out) {
 }
 
 static void add_evidence(struct page *p, struct section *s, const json_t *e, size_t label_width) {
-    struct dg_buf label = DG_BUF_INIT(ROOM), body = DG_BUF_INIT(ROOM);
+    struct dg_buf label = DG_BUF_INIT(ROOM), body = DG_BUF_INIT(ROOM), tail = DG_BUF_INIT(ROOM);
     const char *text = dg_view_str(e, "text"), *note = dg_view_str(e, "note");
     int64_t count = dg_view_int(e, "count");
     add_place(p, e, &label);
@@ -227,14 +227,18 @@ static void add_evidence(struct page *p, struct section *s, const json_t *e, siz
     pad(&s->text, used < label_width ? label_width - used + 2 : 2);
     if (count > 1) dg_buf_addf(&body, "%lld x ", (long long)count);
     while (*text == ' ' || *text == '\t') text++;
-    dg_buf_addf(&body, "%s%s%s%s", text, *text && *note ? "  (" : "", note, *text && *note ? ")" : "");
+    dg_buf_adds(&body, text);
+    if (*note) dg_buf_addf(&tail, *text ? "  (%s)" : "%s", note);
     if (used < label_width) used = label_width;
-    size_t room = p->o->width > used + 12 ? p->o->width - used - 4 : 8;
-    add_cut(&s->text, shown(p, dg_buf_slice(&body)), limit(p, room));
+    size_t room = p->o->width > used + 12 ? p->o->width - used - 4 : 8, noted = dg_utf8_width(dg_buf_slice(&tail));
+    if (room < 2 * noted) noted = 0; /* no room for it beside the text */
+    add_cut(&s->text, shown(p, dg_buf_slice(&body)), limit(p, room - noted));
+    if (noted) dg_buf_add_slice(&s->text, shown(p, dg_buf_slice(&tail)));
     dg_buf_addc(&s->text, '\n');
     end_item(s);
     drop(p, &label);
     drop(p, &body);
+    drop(p, &tail);
 }
 
 static void make_evidence(struct page *p, const json_t *report) {

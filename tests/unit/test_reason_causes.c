@@ -298,8 +298,30 @@ static void test_evidence_names_the_other_ranks(void **state) {
     fx_judge(x);
     assert_int_equal(x->d->causes[0].evidence[0].line, 72);
     assert_int_equal(x->d->causes[0].evidence[0].count, 5);
+    assert_int_equal(x->d->causes[0].n_evidence, 1); /* the echo is a count */
+    assert_slice(x->d->causes[0].evidence[0].note, "the same on TP1, TP7");
+    f->ranks = 0xff;
+    f->last.text = DG_S("Unsupported architecture on rank 7");
+    f->first.text = DG_S("Unsupported architecture on rank 5");
+    fx_judge(x);
+    assert_int_equal(x->d->causes[0].n_evidence, 1);
+    assert_slice(x->d->causes[0].evidence[0].note, "and 7 more ranks");
+    f->last.text = DG_S("Unsupported architecture, then told otherwise");
+    fx_judge(x);
+    assert_int_equal(x->d->causes[0].n_evidence, 2);
     assert_int_equal(x->d->causes[0].evidence[1].line, 114);
-    assert_slice(x->d->causes[0].evidence[1].note, "the same on TP1, TP7");
+    fx_free(x);
+}
+
+static void test_two_findings_in_the_same_words_are_one_piece(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/x", "driver", "forward-compat"), 0, 20, "RuntimeError: error 804");
+    fx_find(x, cause(x, "a/y", "driver", "not-loaded"), 0, 50, "RuntimeError: error 804");
+    fx_find(x, cause(x, "a/z", "driver", "not-loaded"), 0, 60, "RuntimeError: error 803");
+    fx_judge(x);
+    assert_int_equal(x->d->causes[0].n_evidence, 2);
+    assert_int_equal(x->d->causes[0].evidence[1].line, 60);
     fx_free(x);
 }
 
@@ -358,6 +380,7 @@ int main(void) {
         cmocka_unit_test(test_what_died_before_the_stop_is_not_healthy),
         cmocka_unit_test(test_what_could_not_be_read_is_never_healthy),
         cmocka_unit_test(test_evidence_names_the_other_ranks),
+        cmocka_unit_test(test_two_findings_in_the_same_words_are_one_piece),
         cmocka_unit_test(test_a_warning_is_shown_where_it_became_fatal),
         cmocka_unit_test(test_not_what_it_looks_like),
     };
