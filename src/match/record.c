@@ -27,6 +27,7 @@ enum state {
 
 struct record {
     uint64_t serial, line, seq, end, before; /* raw lines, before: the end but for the latest; seq of the first */
+    uint64_t chained;                        /* the line after which the exception is handled or wrapped; 0: none */
     long pid;
     int rank;
     uint64_t label;
@@ -118,7 +119,8 @@ static void record_close(struct engine *e, struct record *r) {
                                      .launch = r->launch,
                                      .epoch = r->epoch,
                                      .record_line = r->line,
-                                     .record_end = r->end},
+                                     .record_end = r->end,
+                                     .chained = r->chained},
                   &r->at.place);
     struct record *last = record_nth(e, --e->n_records);
     struct record gone = *r;
@@ -240,6 +242,7 @@ static enum verdict in_message(struct engine *e, struct record *r, const struct 
                                struct dg_slice body) {
     if (chains(body)) {
         r->state = CHAINED;
+        if (!r->chained) r->chained = line->raw;
         return OURS;
     }
     bool same = r->bare ? dg_time_known(m->pre.time) == r->timed

@@ -52,6 +52,7 @@ struct dg_fatal {
     struct dg_slice exception; /* "RuntimeError", or empty */
     uint32_t launch, epoch;
     uint64_t record_line, record_end;
+    uint64_t chained; /* the line after which other exceptions follow that were raised over this one; 0: none */
 };
 
 /* One start of a server within a server source. Sources with no begin mark have one launch that covers them. */

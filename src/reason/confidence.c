@@ -13,9 +13,7 @@ static bool second_finding(const struct dg_judge *j, const struct dg_finding *f,
         const struct dg_finding *g = &j->scan->findings[i];
         bool same_source = g->first.source == f->first.source;
         if (g == f || (same_source && (elsewhere || g->rule == f->rule))) continue;
-        if (g->rule->role == DG_ROLE_CONFIRMATION &&
-            (!g->rule->suggests.n || lists(&g->rule->suggests, f->rule->class)))
-            return true;
+        if (dg_confirms(j, f, g)) return true;
         bool counts = j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO;
         if (g->rule->role == DG_ROLE_CAUSE && counts && dg_slice_eq(g->rule->class, f->rule->class) &&
             !dg_same_record(f, g))
@@ -78,16 +76,18 @@ static bool beats_another(const struct dg_judge *j, const struct dg_finding *f) 
 /* Only inferred: clocks without a common time, a log that shows no death, another failure in front of it, a launch that
  * went on. */
 static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool kernel) {
-    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || dg_unexplained_before(j, f)) return true;
+    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || dg_doubt_on(j, f)) return true;
     return !kernel && (!death_shown(j) || (dg_outlived(j, f) && !beats_another(j, f)));
 }
+
+static bool on_trial(const struct dg_rule *rule) { return dg_slice_is(rule->status, "experimental"); }
 
 /* Nothing is certain of a version not known, of a rule on trial, of clocks put right by guess, of a server that went on
  * serving. */
 static bool may_be_certain(const struct dg_judge *j, const struct dg_finding *f, bool kernel, bool timed) {
     if (kernel && (j->zoned || !timed)) return false;
     if (needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len) return false;
-    return !dg_service_followed(j, f) && !dg_slice_is(f->rule->status, "experimental");
+    return !dg_service_followed(j, f) && !on_trial(f->rule);
 }
 
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check) {
@@ -98,6 +98,6 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
     if (check == DG_CHECK_CONTRADICTS || inferred(j, f, kernel)) return DG_POSSIBLE;
     bool agrees =
         check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, elsewhere) || exit_agrees(j, f);
-    if (vague) return agrees ? DG_LIKELY : DG_POSSIBLE;
+    if (vague || on_trial(f->rule)) return agrees && !(vague && on_trial(f->rule)) ? DG_LIKELY : DG_POSSIBLE;
     return agrees && may_be_certain(j, f, kernel, timed) ? DG_CERTAIN : DG_LIKELY;
 }

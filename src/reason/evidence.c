@@ -72,7 +72,7 @@ static bool same_event(const struct dg_judge *j, const struct dg_finding *f, con
 
 /* A confirmation speaks for the classes that it names; one that names none, for what its own side of the evidence says:
  * a kernel line on some other process proves nothing about a server's traceback. */
-static bool confirms(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *g) {
+bool dg_confirms(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *g) {
     if (g->rule->role != DG_ROLE_CONFIRMATION) return false;
     for (uint32_t i = 0; i < g->rule->suggests.n; i++) {
         struct dg_slice s = g->rule->suggests.v[i];
@@ -89,7 +89,7 @@ static void others(struct dg_judge *j, struct dg_cause *c, const struct dg_findi
         const struct dg_finding *g = &j->scan->findings[i];
         bool cause = g->rule->role == DG_ROLE_CAUSE && (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO) &&
                      (dg_slice_eq(g->rule->class, f->rule->class) || j->beaten_by[i] == f - j->scan->findings);
-        bool agrees = confirms(j, f, g);
+        bool agrees = dg_confirms(j, f, g);
         if (g == f || (g->first.source != f->first.source) != other_source || !(cause || agrees)) continue;
         add(j, c, &g->first, g->rule, g->count);
     }

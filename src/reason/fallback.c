@@ -12,15 +12,22 @@ static bool says_the_same(const struct dg_place *p, const struct dg_fatal *f) {
     return dg_record_holds(f, p) || (p->source == f->place.source && dg_slice_eq(p->text, f->place.text));
 }
 
-/* Is the record explained by a rule that says it is an echo, harmless or recovered? A wrapper on its head ("hit an
- * exception: Traceback") explains nothing of what it carries. */
+/* Does the finding say what the record is? A cause or a consequence may stand anywhere in it; what is harmless or
+ * recovered, on its head as well. A wrapper over it ("hit an exception: Traceback"), and the notes and the advice that
+ * are printed under any exception, say nothing of the one that they belong to. */
+static bool tells_of(const struct dg_finding *g, const struct dg_place *p, const struct dg_fatal *f) {
+    enum dg_role r = g->rule->role;
+    if (!says_the_same(p, f)) return false;
+    if (r == DG_ROLE_CAUSE || r == DG_ROLE_CONSEQUENCE || !dg_record_holds(f, p)) return true;
+    return p->line == f->place.line || (p->line == f->record_line && r != DG_ROLE_WRAPPER);
+}
+
+/* Is the record explained by a rule? */
 static bool covered(const struct dg_judge *j, const struct dg_fatal *f) {
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
         if (g->rule->role == DG_ROLE_FACT || (g->rule->role == DG_ROLE_CAUSE && j->fate[i] == DG_FATE_ENGINE)) continue;
-        bool head =
-            g->rule->role == DG_ROLE_WRAPPER && g->last.source == f->place.source && g->last.line < f->place.line;
-        if (!head && (says_the_same(&g->first, f) || says_the_same(&g->last, f))) return true;
+        if (tells_of(g, &g->first, f) || tells_of(g, &g->last, f)) return true;
     }
     return false;
 }
@@ -58,11 +65,65 @@ static const struct dg_fatal *best_fatal(const struct dg_judge *j) {
 
 bool dg_unexplained(const struct dg_judge *j) { return best_fatal(j) != NULL; }
 
-bool dg_unexplained_before(const struct dg_judge *j, const struct dg_finding *cause) {
+/* The best one, when it is an exception or an abort of its own. */
+static const struct dg_fatal *unknown_exception(const struct dg_judge *j) {
     const struct dg_fatal *f = best_fatal(j);
-    if (!f || f->kind == DG_FATAL_ERROR_LEVEL || f->kind == DG_FATAL_OTHER || carrier(f->exception)) return false;
-    return f->place.source == cause->first.source && f->record_line < cause->first.line &&
-           !says_the_same(&cause->first, f);
+    bool own = f && f->kind != DG_FATAL_ERROR_LEVEL && f->kind != DG_FATAL_OTHER && !carrier(f->exception);
+    return own ? f : NULL;
+}
+
+static bool stands_between(const struct dg_place *p, uint32_t source, uint64_t from, uint64_t to) {
+    return p->source == source && p->line >= from && p->line <= to;
+}
+
+/* Does a rule know the exception on line `from`, the message of which goes on to `to`? */
+static bool known_between(const struct dg_judge *j, uint32_t source, uint64_t from, uint64_t to) {
+    DG_EACH_FINDING(j, i) {
+        const struct dg_finding *g = &j->scan->findings[i];
+        enum dg_role r = g->rule->role;
+        uint64_t end = r == DG_ROLE_CAUSE || r == DG_ROLE_CONSEQUENCE ? to : from; /* below it stand notes and advice */
+        bool here = stands_between(&g->first, source, from, end) || stands_between(&g->last, source, from, end);
+        if (here && r != DG_ROLE_FACT) return true;
+    }
+    return false;
+}
+
+/* The traceback that holds the place among its frames, or with what was raised over its exception, while no rule knows
+ * the exception itself. */
+static const struct dg_fatal *unknown_around(const struct dg_judge *j, const struct dg_place *p) {
+    DG_EACH_FATAL(j, i) {
+        const struct dg_fatal *t = &j->scan->fatals[i];
+        if (t->kind != DG_FATAL_TRACEBACK || !dg_record_holds(t, p)) continue;
+        uint64_t end = t->chained ? t->chained : t->record_end;
+        bool by = stands_between(p, t->place.source, t->place.line, end);
+        return by || known_between(j, t->place.source, t->place.line, end) ? NULL : t;
+    }
+    return NULL;
+}
+
+/* The same of all places of a cause that stand in a traceback. */
+static const struct dg_fatal *unknown_beside(const struct dg_judge *j, const struct dg_finding *cause) {
+    const struct dg_fatal *t = unknown_around(j, &cause->first);
+    if (dg_in_fatal_record(j, &cause->last) && !unknown_around(j, &cause->last)) return NULL;
+    for (uint32_t i = 0; i < cause->n_decisive; i++)
+        if (!unknown_around(j, &cause->decisive[i])) return NULL;
+    return t;
+}
+
+/* Before it stands another failure. One in another source counts only against "stopped": what was ended from outside
+ * had failed by itself. */
+static bool stands_before(const struct dg_judge *j, const struct dg_fatal *f, const struct dg_finding *cause) {
+    if (says_the_same(&cause->first, f)) return false;
+    if (f->place.source == cause->first.source) return f->record_line < cause->first.line;
+    return dg_slice_is(cause->rule->class, "stopped") && dg_place_time(j, &f->place) < dg_place_time(j, &cause->first);
+}
+
+const struct dg_fatal *dg_doubt_on(const struct dg_judge *j, const struct dg_finding *cause) {
+    const struct dg_fatal *f = unknown_exception(j);
+    if (f && stands_before(j, f, cause)) return f;
+    if (j->ep.any && dg_kernel_side(j, cause)) return NULL;
+    bool fatal = dg_in_fatal_record(j, &cause->first) || dg_in_fatal_record(j, &cause->last);
+    return f && !fatal && f->place.source == cause->first.source ? f : unknown_beside(j, cause);
 }
 
 struct life {
@@ -94,6 +155,11 @@ static struct life life_of(const struct dg_judge *j) {
         if (r != DG_ROLE_CONSEQUENCE && r != DG_ROLE_WRAPPER && f->rule->ends != DG_ENDS_DEATH) continue;
         if (!life.echo) life.echo = f;
         if (at < died) died = at;
+    }
+    DG_EACH_FATAL(j, i) {
+        const struct dg_fatal *f = &j->scan->fatals[i];
+        bool broke = f->kind == DG_FATAL_TRACEBACK || f->kind == DG_FATAL_ABORT;
+        if (broke && f->place.seq < died && still_open(j, f) && !covered(j, f)) died = f->place.seq;
     }
     life.dead = life.echo != NULL;
     life.clean = stopped < died;

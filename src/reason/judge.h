@@ -112,6 +112,7 @@ bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_same_process(const struct dg_place *a, const struct dg_place *b);
 bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
 /* progress.c */
+bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p);
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f);
 /* kernel.c */
 void dg_kernel_join(struct dg_judge *j);
@@ -122,6 +123,8 @@ enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f);
 /* confidence.c */
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check);
 /* evidence.c */
+bool dg_confirms(const struct dg_judge *j, const struct dg_finding *f,
+                 const struct dg_finding *g); /* is g a confirmation of cause f? */
 void dg_evidence_collect(struct dg_judge *j, struct dg_cause *c);
 struct dg_evidence dg_evidence_at(const struct dg_place *p, struct dg_slice role);
 /* fallback.c */
@@ -131,9 +134,10 @@ const struct dg_finding *dg_death_echo(
 bool dg_record_holds(const struct dg_fatal *f, const struct dg_place *p);
 bool dg_unexplained(const struct dg_judge *j);       /* a fatal record that no rule explains */
 enum dg_status dg_launch_status(struct dg_judge *j); /* of the launches in ep, after dg_causes_rank() */
-bool dg_unexplained_before(const struct dg_judge *j,
-                           const struct dg_finding *cause); /* an unknown exception stands before it */
-void dg_fallback(struct dg_judge *j);                       /* the cause without a rule: best evidence, stub */
+/* The failure that no rule knows and that casts doubt on the cause: it stands before it, or it ended the launch and the
+ * cause was only said in passing. NULL: none. */
+const struct dg_fatal *dg_doubt_on(const struct dg_judge *j, const struct dg_finding *cause);
+void dg_fallback(struct dg_judge *j); /* the cause without a rule: best evidence, stub */
 /* ending.c: false when the ending says nothing, or nobody saw it */
 bool dg_ending_status(const struct dg_judge *j, bool served, enum dg_status *ret);
 bool dg_ending_cause(struct dg_judge *j, struct dg_cause *c);

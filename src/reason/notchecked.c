@@ -52,6 +52,16 @@ static void kernel_log(struct dg_judge *j) {
     }
 }
 
+/* Why the cause is no more than possible. */
+static void doubt(struct dg_judge *j) {
+    const struct dg_cause *c = j->d->causes;
+    const struct dg_fatal *f = j->d->n_causes && c->finding ? dg_doubt_on(j, c->finding) : NULL;
+    if (!f) return;
+    struct dg_slice what = f->exception.len ? f->exception : DG_S("error");
+    say(j, dg_judge_say(j, "the %.*s at %s:%llu is known to no rule, and may be the true cause", DG_FMT(what),
+                        dg_judge_source(j, f->place.source), (unsigned long long)f->place.line));
+}
+
 static void devices(struct dg_judge *j) {
     const struct dg_devices *d = j->opts->devices;
     for (uint32_t i = 0; d && i < d->n_notes; i++) say(j, dg_cstr(d->notes[i]));
@@ -71,6 +81,7 @@ static void rest_of_log(struct dg_judge *j) {
 
 void dg_not_checked(struct dg_judge *j) {
     inputs(j);
+    doubt(j);
     kernel_log(j);
     rest_of_log(j);
     devices(j);

@@ -17,16 +17,16 @@ static int phase_of(const struct dg_rule *rule) {
     return 0;
 }
 
-static bool in_fatal_record(const struct dg_judge *j, const struct dg_finding *f) {
+bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p) {
     DG_EACH_FATAL(j, i) {
-        if (dg_record_holds(&j->scan->fatals[i], &f->first)) return true;
+        if (dg_record_holds(&j->scan->fatals[i], p)) return true;
     }
     return false;
 }
 
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f) {
     int before = 0;
-    bool fatal = in_fatal_record(j, f);
+    bool fatal = dg_in_fatal_record(j, &f->first);
     if (f->launch == UINT32_MAX || dg_slice_is(f->rule->class, "numerics")) return false;
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
