@@ -1,14 +1,14 @@
 #include "ingest/bundle.h"
 #include "base/mem.h"
+#include "ingest/libarchive.h"
 #include "ingest/unpack.h"
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <stdio.h>
 
 enum { TAR_HEADER = 512, STEP = 64 << 10, PADDING_STEPS = 16 };
 
 struct dg_bundle {
+    const struct dg_libarchive *la;
     struct archive *archive;
     struct dg_reader *reader;
     unsigned entries;
@@ -57,7 +57,7 @@ static la_ssize_t feed(struct archive *a, void *ctx, const void **ret) {
     b->drained = !n;
     if (n >= 0) return n;
     b->failed = (int)n;
-    archive_set_error(a, EIO, "%s", b->err.msg);
+    b->la->archive_set_error(a, EIO, "%s", b->err.msg);
     return -1;
 }
 
@@ -67,8 +67,8 @@ static int explain(struct dg_bundle *b, const char *where, struct dg_err *err) {
         if (err) *err = b->err;
         return b->failed;
     }
-    if (archive_errno(b->archive) == ENOMEM) return dg_err_nomem(err);
-    const char *why = archive_error_string(b->archive);
+    if (b->la->archive_errno(b->archive) == ENOMEM) return dg_err_nomem(err);
+    const char *why = b->la->archive_error_string(b->archive);
     return dg_err_set(err, DG_E_SYNTAX, 0, "damaged %s: %s", where, why ? why : "no reason given");
 }
 
@@ -79,16 +79,17 @@ int dg_bundle_open(struct dg_reader *reader, struct dg_bundle **ret, struct dg_e
         return dg_err_nomem(err);
     }
     b->reader = reader;
-    b->archive = archive_read_new();
+    int r = dg_libarchive_load(&b->la, err);
+    if (!r) b->archive = b->la->archive_read_new();
     if (!b->archive) {
         dg_bundle_free(b);
-        return dg_err_nomem(err);
+        return r ? r : dg_err_nomem(err);
     }
-    archive_read_support_format_tar(b->archive);
-    archive_read_support_format_zip(b->archive);
-    archive_read_set_options(b->archive, "hdrcharset=BINARY"); /* paths as they are, whatever the locale */
-    if (archive_read_open(b->archive, b, NULL, feed, NULL) != ARCHIVE_OK) {
-        int r = explain(b, "bundle", err);
+    b->la->archive_read_support_format_tar(b->archive);
+    b->la->archive_read_support_format_zip(b->archive);
+    b->la->archive_read_set_options(b->archive, "hdrcharset=BINARY"); /* paths as they are, whatever the locale */
+    if (b->la->archive_read_open(b->archive, b, NULL, feed, NULL) != ARCHIVE_OK) {
+        r = explain(b, "bundle", err);
         dg_bundle_free(b);
         return r;
     }
@@ -98,7 +99,7 @@ int dg_bundle_open(struct dg_reader *reader, struct dg_bundle **ret, struct dg_e
 
 void dg_bundle_free(struct dg_bundle *b) {
     if (!b) return;
-    archive_read_free(b->archive);
+    if (b->archive) b->la->archive_read_free(b->archive);
     dg_reader_free(b->reader);
     free(b);
 }
@@ -119,7 +120,7 @@ static void next_piece(struct member *m) {
     const void *piece = NULL;
     la_int64_t offset = m->offset;
     m->left = 0;
-    do m->code = archive_read_data_block(m->bundle->archive, &piece, &m->left, &offset);
+    do m->code = m->bundle->la->archive_read_data_block(m->bundle->archive, &piece, &m->left, &offset);
     while (m->code == ARCHIVE_RETRY);
     if (m->code != ARCHIVE_OK && m->code != ARCHIVE_WARN) m->left = 0;
     m->piece = piece;
@@ -163,15 +164,16 @@ static void free_member(struct dg_reader *r) { free(r); }
 /* The next header that is a regular file with something in it: an ARCHIVE_ code, or -DG_E_LIMIT with err filled. */
 static int next_file(struct dg_bundle *b, struct archive_entry **ret, struct dg_err *err) {
     for (;;) {
-        int r = archive_read_next_header(b->archive, ret);
+        int r = b->la->archive_read_next_header(b->archive, ret);
         b->damaged |= r == ARCHIVE_RETRY; /* a header that is none: others may follow */
         if (r == ARCHIVE_RETRY) continue;
         if (r != ARCHIVE_OK && r != ARCHIVE_WARN) return r;
         if (++b->entries > DG_BUNDLE_ENTRIES)
             return dg_err_set(err, DG_E_LIMIT, 0, "the bundle holds more than %d entries: the rest was not read",
                               DG_BUNDLE_ENTRIES);
-        bool empty = archive_entry_size_is_set(*ret) && archive_entry_size(*ret) == 0;
-        if (archive_entry_filetype(*ret) == AE_IFREG && !empty && !archive_entry_hardlink(*ret)) return ARCHIVE_OK;
+        bool empty = b->la->archive_entry_size_is_set(*ret) && b->la->archive_entry_size(*ret) == 0;
+        if (b->la->archive_entry_filetype(*ret) == AE_IFREG && !empty && !b->la->archive_entry_hardlink(*ret))
+            return ARCHIVE_OK;
     }
 }
 
@@ -196,7 +198,7 @@ int dg_bundle_next(struct dg_bundle *b, const char **ret_path, struct dg_reader 
     if (!m) return dg_err_nomem(err);
     m->base = (struct dg_reader){.read = read_member, .free = free_member};
     m->bundle = b;
-    *ret_path = archive_entry_pathname(entry);
+    *ret_path = b->la->archive_entry_pathname(entry);
     if (!*ret_path) {
         snprintf(b->number, sizeof(b->number), "member %u", b->entries);
         *ret_path = b->number;

@@ -11,16 +11,8 @@ foreach(name archive lzma zstd bz2 z pcre2-8 yaml sqlite3 jansson utf8proc xxhas
   list(APPEND onefile_libraries ${DIAGNOSE_STATIC_${name}})
 endforeach()
 
-file(GLOB engine_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/rules/engines/*.yaml)
-set(embedded "PACKS(\"${PROJECT_BINARY_DIR}/packs.bin\")\n")
-set(number 0)
-foreach(file IN LISTS engine_files)
-  get_filename_component(name ${file} NAME)
-  string(APPEND embedded "ENGINE(${number}, \"engines/${name}\", \"${file}\")\n")
-  math(EXPR number "${number} + 1")
-endforeach()
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/onefile.def CONTENT "${embedded}" @ONLY)
-set_source_files_properties(src/cli/onefile.c PROPERTIES OBJECT_DEPENDS "${PROJECT_BINARY_DIR}/packs.bin;${engine_files}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/onefile.def CONTENT "\"${PROJECT_BINARY_DIR}/packs.bin\"\n" @ONLY)
+set_source_files_properties(src/cli/onefile.c PROPERTIES OBJECT_DEPENDS ${PROJECT_BINARY_DIR}/packs.bin)
 
 get_property(layers GLOBAL PROPERTY DG_LAYERS)
 set(archives)
