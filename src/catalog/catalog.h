@@ -65,13 +65,12 @@ struct dg_cat_engine {
     uint32_t n_axes;
     struct dg_cat_group *models, *quants;
     uint32_t n_models, n_quants;
-    struct dg_slice file;
 };
 struct dg_cat_file { /* a file that holds (a part of) an engine */
     struct dg_slice path, engine;
-    struct dg_slice text; /* in memory; {NULL,0}: at path */
     bool read;
 };
+enum { DG_CATALOG_FILES = 64 };
 /* Files are found at once and read when their engine is first asked for: most runs need one engine or none. */
 struct dg_catalog {
     struct dg_arena *arena;
@@ -90,9 +89,11 @@ struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg
 /* One more folder (or file), which wins over those before. `guarded`: what everybody may write to is passed over. 0 or
  * -DG_E_NOMEM. */
 int dg_catalog_add(struct dg_catalog *c, const char *path, bool guarded);
-/* One more file, which is in memory and stays there as long as the catalog; all others win over it. `name` is for
- * messages. Nothing happens when its first key is not `engine`. 0 or -DG_E_NOMEM. */
-int dg_catalog_add_text(struct dg_catalog *c, const char *name, struct dg_slice text);
+/* All engines as bytes (base/frozen.h), added to `out`. 0, -DG_E_NOMEM, -DG_E_INTERNAL. */
+int dg_catalog_freeze(struct dg_catalog *c, struct dg_buf *out, struct dg_err *err);
+/* Take what was frozen into a catalog that holds nothing yet; what is added later wins over it. `bytes` are writable,
+ * aligned to 16, taken once, and outlive the catalog. 0; -DG_E_UNSUPPORTED: of another build. */
+int dg_catalog_add_frozen(struct dg_catalog *c, struct dg_slice bytes, struct dg_err *err);
 void dg_catalog_free(struct dg_catalog *c);
 static inline void dg_catalog_freep(struct dg_catalog **c) { dg_catalog_free(*c); }
 /* Read all that is not read yet. 0 or -DG_E_NOMEM. */

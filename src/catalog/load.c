@@ -7,7 +7,6 @@
 
 #define MAX_FILE (1u << 20)
 #define MAX_DEPTH 4u
-#define MAX_FILES 64u
 
 #define TEXT(T, k, m)                                                                                                  \
     { .key = (k), .type = DG_FIELD_TEXT, .at = offsetof(struct T, m) }
@@ -130,7 +129,7 @@ static void read_file(struct dg_catalog *c, const struct dg_cat_file *f) {
     struct dg_err err = {0};
     struct dg_cat_engine read = {0};
     struct dg_yaml *root = NULL;
-    int r = f->text.ptr ? dg_buf_add_slice(&text, f->text) : dg_file_read(f->path.ptr, &text, &err);
+    int r = dg_file_read(f->path.ptr, &text, &err);
     if (r && r != -DG_E_NOMEM) dg_problems_add(c->probs, f->path.ptr, 0, 0, NULL, 0, "%s", err.msg);
     struct dg_schema s = {.file = f->path.ptr, .text = dg_buf_slice(&text), .arena = c->arena, .probs = c->probs};
     if (!r) r = dg_yaml_parse(s.file, s.text, s.arena, c->probs, &root, &err);
@@ -138,7 +137,6 @@ static void read_file(struct dg_catalog *c, const struct dg_cat_file *f) {
     if (r || !root) return;
     dg_schema_read(&s, root, ENGINE, &read);
     for (uint32_t i = 0; i < read.n_axes && !s.faults; i++) check_axis(&s, root, &read.axes[i]);
-    read.file = f->path;
     c->failed = c->failed || s.failed;
     if (!s.faults && !c->failed) merge(c, &read);
 }
@@ -182,19 +180,10 @@ static void note_file(struct dg_catalog *c, const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
     dg_closep(&fd);
-    if (n <= 0 || !engine_of(dg_slice(head, (size_t)n), &engine) || c->n_files == MAX_FILES) return;
+    if (n <= 0 || !engine_of(dg_slice(head, (size_t)n), &engine) || c->n_files == DG_CATALOG_FILES) return;
     struct dg_cat_file f = {.path = dg_arena_dup(c->arena, dg_cstr(path)), .engine = dg_arena_dup(c->arena, engine)};
     c->failed = c->failed || !f.path.ptr || !f.engine.ptr;
     c->files[c->n_files++] = f;
-}
-
-int dg_catalog_add_text(struct dg_catalog *c, const char *name, struct dg_slice text) {
-    struct dg_slice engine;
-    if (!engine_of(text, &engine) || c->n_files == MAX_FILES) return 0;
-    struct dg_cat_file f = {.path = dg_arena_dup(c->arena, dg_cstr(name)), .engine = engine, .text = text};
-    memmove(c->files + 1, c->files, c->n_files++ * sizeof(*c->files));
-    c->files[0] = f;
-    return f.path.ptr ? 0 : -DG_E_NOMEM;
 }
 
 static void find_files(struct dg_catalog *c, const char *path, bool guarded, unsigned depth) {
@@ -221,8 +210,8 @@ struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg
     if (c) {
         c->arena = arena;
         c->probs = probs;
-        c->files = dg_arena_alloc(arena, MAX_FILES * sizeof(*c->files));
-        c->engines = dg_arena_alloc(arena, MAX_FILES * sizeof(*c->engines));
+        c->files = dg_arena_alloc(arena, DG_CATALOG_FILES * sizeof(*c->files));
+        c->engines = dg_arena_alloc(arena, DG_CATALOG_FILES * sizeof(*c->engines));
         c->failed = !c->files || !c->engines;
         for (size_t i = 0; i < n && !c->failed; i++) find_files(c, paths[i], false, 0);
     }

@@ -11,20 +11,10 @@
 #include "pack/pack.h"
 #include "store/store.h"
 
-/* Rules that are inside the program, for when none lie beside it: a packs.bin, and the files of the catalog. */
-struct dg_built_in {
-    struct dg_slice packs;
-    const struct dg_built_in_file {
-        const char *name;
-        struct dg_slice text;
-    } * engines;
-    size_t n_engines;
-};
-
 enum dg_form { DG_FORM_TEXT, DG_FORM_JSON, DG_FORM_JSONL, DG_FORM_MARKDOWN, DG_FORM_HTML };
 
 struct dg_app {
-    const struct dg_built_in *built_in; /* NULL: none */
+    const struct dg_slice *built_in; /* a packs.bin inside the program, for when no rules lie beside it; NULL: none */
     struct dg_args args;
     struct dg_env env;
     enum dg_form form;
@@ -43,7 +33,7 @@ struct dg_app {
 #undef CMD
 
 /* The program: parse, run the command, free everything. `built_in` may be NULL. */
-int dg_cli_main(int argc, char **argv, const struct dg_built_in *built_in);
+int dg_cli_main(int argc, char **argv, const struct dg_slice *built_in);
 
 /* Parse, read the environment, settle the options that all commands take. 0 or -DG_E_*. */
 int dg_app_init(struct dg_app *app, int argc, char **argv, struct dg_err *err);

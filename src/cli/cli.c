@@ -71,7 +71,7 @@ static int start_trace(const char *where) {
     return fd;
 }
 
-int dg_cli_main(int argc, char **argv, const struct dg_built_in *built_in) {
+int dg_cli_main(int argc, char **argv, const struct dg_slice *built_in) {
     struct dg_app app;
     struct dg_err err = {0};
     /* Neither a broken pipe nor a limit on the size of files may end us before the diagnosis is recorded and printed.

@@ -9,8 +9,8 @@ enum { PLACES_MAX = 64, PATH_ROOM = 4096 };
 
 struct places {
     struct dg_pack_place v[PLACES_MAX];
-    size_t n, shipped;                  /* the first `shipped` came with the program */
-    const struct dg_built_in *built_in; /* what comes before the first; NULL: nothing */
+    size_t n, shipped;               /* the first `shipped` came with the program */
+    const struct dg_slice *built_in; /* a packs.bin that comes before the first; NULL: none */
     char rules[PATH_ROOM], packs[PATH_ROOM], user[PATH_ROOM];
 };
 
@@ -26,7 +26,7 @@ static void own_folder(char out[PATH_ROOM]) {
     if (slash) *slash = '\0';
 }
 
-static void shipped(struct places *p, const struct dg_built_in *built_in) {
+static void shipped(struct places *p, const struct dg_slice *built_in) {
     char own[PATH_ROOM];
     own_folder(own);
     if (!strcmp(own, DG_BUILD_DIR)) {
@@ -56,23 +56,27 @@ static int named(struct places *p, const struct dg_args *args, enum dg_opt opt, 
     return 0;
 }
 
+static void add_user(struct places *p, const char *path) {
+    if (!access(path, F_OK)) p->v[p->n++] = (struct dg_pack_place){.path = path, .user = true};
+}
+
 static int find_places(const struct dg_app *app, struct places *p, struct dg_err *err) {
     if (dg_args_has(&app->args, DG_OPT_RULES_ONLY)) return named(p, &app->args, DG_OPT_RULES_ONLY, err);
     shipped(p, app->built_in);
-    p->v[p->n++] = (struct dg_pack_place){.path = "/etc/diagnose/rules", .user = true};
+    add_user(p, "/etc/diagnose/rules");
     const char *config = app->env.xdg_config_home, *home = app->env.home;
     int n = 0;
     if (config && *config == '/')
         n = snprintf(p->user, PATH_ROOM, "%s/diagnose/rules", config);
     else if (home && *home == '/')
         n = snprintf(p->user, PATH_ROOM, "%s/.config/diagnose/rules", home);
-    if (n > 0 && n < PATH_ROOM) p->v[p->n++] = (struct dg_pack_place){.path = p->user, .user = true};
+    if (n > 0 && n < PATH_ROOM) add_user(p, p->user);
     return named(p, &app->args, DG_OPT_RULES, err);
 }
 
 /* packs.bin holds the shipped rules as they were built; damaged or of another version, the YAML is read instead. */
 static int load_packs(struct dg_app *app, const struct places *p, struct dg_err *err) {
-    if (p->built_in) return dg_pack_load_memory(p->built_in->packs, p->v, p->n, &app->problems, &app->pack, err);
+    if (p->built_in) return dg_pack_load_memory(*p->built_in, p->v, p->n, &app->problems, &app->pack, err);
     if (p->shipped) {
         int r = dg_pack_load_bin(p->packs, p->v + p->shipped, p->n - p->shipped, &app->problems, &app->pack, err);
         if (r != -DG_E_UNSUPPORTED && r != -DG_E_IO) return r;
@@ -82,17 +86,15 @@ static int load_packs(struct dg_app *app, const struct places *p, struct dg_err 
     return dg_pack_load(p->v, p->n, false, &app->problems, &app->pack, err);
 }
 
+/* What packs.bin brings was made of the places that came with the program. */
 static int load_catalog(struct dg_app *app, const struct places *p, struct dg_err *err) {
     app->catalog = dg_catalog_load(NULL, 0, &app->problems);
     if (!app->catalog) return dg_err_nomem(err);
-    for (size_t i = 0; i < p->n; i++) {
+    struct dg_slice frozen = dg_pack_catalog(app->pack);
+    bool thawed = frozen.len && !dg_catalog_add_frozen(app->catalog, frozen, NULL);
+    for (size_t i = thawed ? p->shipped : 0; i < p->n; i++) {
         const struct dg_pack_place *place = &p->v[i];
-        if (!place->required && access(place->path, F_OK)) continue;
         if (dg_catalog_add(app->catalog, place->path, place->user && !place->named)) return dg_err_nomem(err);
-    }
-    for (size_t i = p->built_in ? p->built_in->n_engines : 0; i-- > 0;) { /* each goes in front */
-        const struct dg_built_in_file *f = &p->built_in->engines[i];
-        if (dg_catalog_add_text(app->catalog, f->name, f->text)) return dg_err_nomem(err);
     }
     return 0;
 }

@@ -1,9 +1,10 @@
-/* packs.bin: the rules as they are in memory, in one order that writing and reading share.
+/* packs.bin: the rules and the catalog as they are in memory.
  *
- * Layout: head, then the rules. Numbers are of this machine's byte order and texts end in NUL, so reading makes no
- * copies. The hash covers everything behind the head: what it does not match is damaged or cut. */
+ * Layout: head, then the frozen rules, then the frozen catalog. The hash covers everything behind the head, and
+ * where the catalog begins: what it does not match is damaged or cut. */
 #include "pack/pack_internal.h"
 #include "base/file.h"
+#include "base/frozen.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,12 +12,13 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define FORMAT "diagnose packs 2"
+#define FORMAT "diagnose packs 3"
 enum { BIN_MAX = 64 << 20 };
 
+/* Its size is a multiple of DG_FROZEN_ALIGN. */
 struct head {
-    char made_by[48]; /* format, architecture */
-    uint64_t size, hash;
+    char made_by[40]; /* format, architecture */
+    uint64_t size, hash, rules_size;
 };
 
 static void made_by(char *out, size_t size) {
@@ -28,199 +30,55 @@ static void made_by(char *out, size_t size) {
     static const char ARCH[] = "other";
 #endif
     memset(out, 0, size);
-    snprintf(out, size, FORMAT "; %s; %zu", ARCH, sizeof(struct dg_rule));
+    snprintf(out, size, FORMAT "; %s", ARCH);
 }
 
-/* One description of every struct serves both ways. */
-struct codec {
-    struct dg_buf *out;     /* writing; NULL: reading */
-    struct dg_slice in;     /* reading: the rest */
-    struct dg_arena *arena; /* reading: lists live here */
-    bool bad, nomem;
-};
+/* ---- what rules are made of */
 
-static void raw(struct codec *c, void *p, size_t n) {
-    if (c->out) {
-        dg_buf_add(c->out, p, n);
-    } else if (c->in.len < n) {
-        c->bad = true;
-        memset(p, 0, n);
-    } else {
-        memcpy(p, c->in.ptr, n);
-        c->in = dg_slice_from(c->in, n);
-    }
-}
+#define STRS(T, m) DG_LIST(T, m.v, m.n, dg_frozen_slice)
 
-static void count(struct codec *c, uint32_t *n) {
-    raw(c, n, sizeof(*n));
-    if (!c->out && *n > c->in.len) c->bad = true; /* each item has a byte at least */
-    if (c->bad) *n = 0;
-}
-
-static void flag(struct codec *c, bool *b) {
-    uint8_t v = *b;
-    raw(c, &v, 1);
-    *b = v != 0;
-}
-
-static void text(struct codec *c, struct dg_slice *s) {
-    uint32_t n = (uint32_t)s->len;
-    raw(c, &n, sizeof(n));
-    if (c->out) {
-        dg_buf_add_slice(c->out, *s);
-        dg_buf_addc(c->out, '\0');
-    } else if (c->bad || c->in.len <= n || c->in.ptr[n]) {
-        c->bad = true;
-        *s = (struct dg_slice){"", 0};
-    } else {
-        *s = dg_slice_upto(c->in, n);
-        c->in = dg_slice_from(c->in, (size_t)n + 1);
-    }
-}
-
-/* An enum as one byte below `limit`. */
-#define CHOICE(c, e, limit)                                                                                            \
-    do {                                                                                                               \
-        uint8_t v_ = (uint8_t)(e);                                                                                     \
-        raw((c), &v_, 1);                                                                                              \
-        if (v_ >= (limit)) (c)->bad = true;                                                                            \
-        (e) = (c)->bad ? 0 : v_;                                                                                       \
-    } while (0)
-
-/* A list: its count, then each item by `fn`. */
-static void *room(struct codec *c, void *old, uint32_t n, size_t size) {
-    if (c->out) return old;
-    void *v = dg_arena_alloc(c->arena, n * size);
-    if (!v) c->bad = c->nomem = true;
-    return v;
-}
-#define LIST(c, v, n, fn)                                                                                              \
-    do {                                                                                                               \
-        count((c), &(n));                                                                                              \
-        (v) = room((c), (v), (n), sizeof(*(v)));                                                                       \
-        for (uint32_t i_ = 0; (v) && i_ < (n); i_++) fn((c), &(v)[i_]);                                                \
-    } while (0)
-
-static void strs(struct codec *c, struct dg_strs *s) { LIST(c, s->v, s->n, text); }
-
-static void pair(struct codec *c, struct dg_set *s) {
-    text(c, &s->name);
-    text(c, &s->value);
-}
-
-static void cond(struct codec *c, struct dg_cond *k) {
-    text(c, &k->left);
-    text(c, &k->right);
-    CHOICE(c, k->op, DG_OP_LOADS_ON + 1);
-}
-
-static void one_for(struct codec *c, struct dg_for *f) {
-    text(c, &f->engine);
-    text(c, &f->range);
-}
-
-static void pattern(struct codec *c, struct dg_pattern *p) {
-    text(c, &p->lit);
-    text(c, &p->re);
-    raw(c, &p->part, 1);
-    flag(c, &p->long_window);
-    flag(c, &p->negative);
-    flag(c, &p->opens_end);
-}
-
-static void capdef(struct codec *c, struct dg_capdef *d) {
-    text(c, &d->name);
-    CHOICE(c, d->type, DG_CAP_COUNT);
-    flag(c, &d->key);
-}
-
-static void reject(struct codec *c, struct dg_reject *r) {
-    text(c, &r->axis);
-    text(c, &r->value);
-    text(c, &r->on);
-    text(c, &r->how);
-}
-
-static void action(struct codec *c, struct dg_action *a) {
-    struct dg_slice *const TEXTS[] = {&a->propose, &a->text,     &a->kind,  &a->flag, &a->value, &a->command,
-                                      &a->because, &a->evidence, &a->scope, &a->cost, &a->undo,  &a->axis};
-    for (size_t i = 0; i < DG_COUNT(TEXTS); i++) text(c, TEXTS[i]);
-    strs(c, &a->flags);
-    strs(c, &a->packages);
-    strs(c, &a->cautions);
-    LIST(c, a->env, a->n_env, pair);
-    LIST(c, a->when.v, a->when.n, cond);
-    LIST(c, a->fors.v, a->fors.n, one_for);
-}
-
-static void avoid(struct codec *c, struct dg_avoid_def *a) {
-    text(c, &a->text);
-    text(c, &a->because);
-}
-
-static void parse(struct codec *c, struct dg_parse *p) {
-    text(c, &p->capture);
-    CHOICE(c, p->as, DG_PARSE_KEY_VALUE + 1);
-}
-
-static void subclass(struct codec *c, struct dg_subclass *s) {
-    text(c, &s->name);
-    text(c, &s->title);
-    flag(c, &s->symptom);
-}
-
-static void class(struct codec *c, struct dg_class *k) {
-    text(c, &k->name);
-    text(c, &k->title);
-    text(c, &k->explain);
-    LIST(c, k->sub, k->n_sub, subclass);
-}
-
-static void until(struct codec *c, struct dg_pattern **p) {
-    uint32_t n = *p != NULL;
-    LIST(c, *p, n, pattern);
-    if (!n) *p = NULL;
-}
-
-static void rule(struct codec *c, struct dg_rule *r) {
-    struct dg_slice *const TEXTS[] = {&r->id,      &r->pack, &r->title,   &r->class,  &r->subclass,      &r->but,
-                                      &r->summary, &r->why,  &r->checked, &r->status, &r->opens_capture, &r->file};
-    struct dg_strs *const LISTS[] = {&r->refines, &r->explains, &r->recovers, &r->suggests, &r->refs};
-    for (size_t i = 0; i < DG_COUNT(TEXTS); i++) text(c, TEXTS[i]);
-    for (size_t i = 0; i < DG_COUNT(LISTS); i++) strs(c, LISTS[i]);
-    CHOICE(c, r->role, DG_ROLE_COUNT);
-    CHOICE(c, r->mode, DG_MATCH_SEQUENCE + 1);
-    CHOICE(c, r->opens, DG_OPENS_JSON_STR + 1);
-    CHOICE(c, r->ends, DG_ENDS_DEATH + 1);
-    bool *const FLAGS[] = {&r->symptom,         &r->at_first,       &r->within_process, &r->has_confirms,
-                           &r->has_contradicts, &r->begins_episode, &r->pulse};
-    for (size_t i = 0; i < DG_COUNT(FLAGS); i++) flag(c, FLAGS[i]);
-    raw(c, &r->kinds, sizeof(r->kinds));
-    raw(c, &r->within_lines, sizeof(r->within_lines));
-    raw(c, &r->within_seconds, sizeof(r->within_seconds));
-    raw(c, &r->opens_lines, sizeof(r->opens_lines));
-    raw(c, &r->line, sizeof(r->line));
-    raw(c, &r->n_positive, sizeof(r->n_positive));
-    LIST(c, r->patterns, r->n_patterns, pattern);
-    if (r->n_positive > r->n_patterns || !r->n_positive) c->bad = true;
-    until(c, &r->opens_until);
-    LIST(c, r->fors.v, r->fors.n, one_for);
-    LIST(c, r->captures, r->n_captures, capdef);
-    cond(c, &r->confirms);
-    cond(c, &r->contradicts);
-    LIST(c, r->rejects, r->n_rejects, reject);
-    LIST(c, r->actions, r->n_actions, action);
-    LIST(c, r->avoid, r->n_avoid, avoid);
-    LIST(c, r->parse, r->n_parse, parse);
-    LIST(c, r->set, r->n_set, pair);
-}
-
-static void ruleset(struct codec *c, struct dg_ruleset *s) {
-    raw(c, &s->n_packs, sizeof(s->n_packs));
-    raw(c, &s->n_rejected, sizeof(s->n_rejected));
-    LIST(c, s->classes, s->n_classes, class);
-    LIST(c, s->rules, s->n_rules, rule);
-}
+DG_FROZEN_TYPE(PAIR, dg_set, DG_TEXT(dg_set, name), DG_TEXT(dg_set, value));
+DG_FROZEN_TYPE(COND, dg_cond, DG_TEXT(dg_cond, left), DG_TEXT(dg_cond, right), DG_PLAIN(dg_cond, op));
+DG_FROZEN_TYPE(FOR, dg_for, DG_TEXT(dg_for, engine), DG_TEXT(dg_for, range));
+DG_FROZEN_TYPE(PATTERN, dg_pattern, DG_TEXT(dg_pattern, lit), DG_TEXT(dg_pattern, re),
+               DG_PLAIN(dg_pattern, long_window), DG_PLAIN(dg_pattern, id), DG_PLAIN(dg_pattern, rule),
+               DG_PLAIN(dg_pattern, part), DG_PLAIN(dg_pattern, negative), DG_PLAIN(dg_pattern, opens_end));
+DG_FROZEN_TYPE(CAPDEF, dg_capdef, DG_TEXT(dg_capdef, name), DG_PLAIN(dg_capdef, type), DG_PLAIN(dg_capdef, key));
+DG_FROZEN_TYPE(REJECT, dg_reject, DG_TEXT(dg_reject, axis), DG_TEXT(dg_reject, value), DG_TEXT(dg_reject, on),
+               DG_TEXT(dg_reject, how));
+DG_FROZEN_TYPE(ACTION, dg_action, DG_TEXT(dg_action, propose), DG_TEXT(dg_action, text), DG_TEXT(dg_action, kind),
+               DG_TEXT(dg_action, flag), DG_TEXT(dg_action, value), DG_TEXT(dg_action, command),
+               DG_TEXT(dg_action, because), DG_TEXT(dg_action, evidence), DG_TEXT(dg_action, scope),
+               DG_TEXT(dg_action, cost), DG_TEXT(dg_action, undo), DG_TEXT(dg_action, axis), STRS(dg_action, flags),
+               STRS(dg_action, packages), STRS(dg_action, cautions), DG_LIST(dg_action, env, n_env, PAIR),
+               DG_LIST(dg_action, when.v, when.n, COND), DG_LIST(dg_action, fors.v, fors.n, FOR));
+DG_FROZEN_TYPE(AVOID, dg_avoid_def, DG_TEXT(dg_avoid_def, text), DG_TEXT(dg_avoid_def, because));
+DG_FROZEN_TYPE(PARSE, dg_parse, DG_TEXT(dg_parse, capture), DG_PLAIN(dg_parse, as));
+DG_FROZEN_TYPE(SUBCLASS, dg_subclass, DG_TEXT(dg_subclass, name), DG_TEXT(dg_subclass, title),
+               DG_PLAIN(dg_subclass, symptom));
+DG_FROZEN_TYPE(CLASS, dg_class, DG_TEXT(dg_class, name), DG_TEXT(dg_class, title), DG_TEXT(dg_class, explain),
+               DG_LIST(dg_class, sub, n_sub, SUBCLASS));
+DG_FROZEN_TYPE(RULE, dg_rule, DG_TEXT(dg_rule, id), DG_TEXT(dg_rule, pack), DG_TEXT(dg_rule, title),
+               DG_TEXT(dg_rule, class), DG_TEXT(dg_rule, subclass), DG_PLAIN(dg_rule, role), DG_PLAIN(dg_rule, symptom),
+               DG_PLAIN(dg_rule, kinds), DG_LIST(dg_rule, fors.v, fors.n, FOR), DG_PLAIN(dg_rule, mode),
+               DG_PLAIN(dg_rule, at_first), DG_LIST(dg_rule, patterns, n_patterns, PATTERN),
+               DG_PLAIN(dg_rule, n_positive), DG_PLAIN(dg_rule, within_lines), DG_PLAIN(dg_rule, within_seconds),
+               DG_PLAIN(dg_rule, within_process), DG_LIST(dg_rule, captures, n_captures, CAPDEF),
+               DG_PLAIN(dg_rule, has_confirms), DG_PLAIN(dg_rule, has_contradicts), DG_TEXT(dg_rule, confirms.left),
+               DG_TEXT(dg_rule, confirms.right), DG_PLAIN(dg_rule, confirms.op), DG_TEXT(dg_rule, contradicts.left),
+               DG_TEXT(dg_rule, contradicts.right), DG_PLAIN(dg_rule, contradicts.op),
+               DG_LIST(dg_rule, rejects, n_rejects, REJECT), STRS(dg_rule, refines), STRS(dg_rule, explains),
+               STRS(dg_rule, recovers), STRS(dg_rule, suggests), STRS(dg_rule, refs), DG_TEXT(dg_rule, but),
+               DG_TEXT(dg_rule, summary), DG_TEXT(dg_rule, why), DG_TEXT(dg_rule, checked), DG_TEXT(dg_rule, status),
+               DG_LIST(dg_rule, actions, n_actions, ACTION), DG_LIST(dg_rule, avoid, n_avoid, AVOID),
+               DG_PLAIN(dg_rule, opens), DG_TEXT(dg_rule, opens_capture), DG_ONE(dg_rule, opens_until, PATTERN),
+               DG_PLAIN(dg_rule, opens_lines), DG_PLAIN(dg_rule, begins_episode), DG_PLAIN(dg_rule, pulse),
+               DG_PLAIN(dg_rule, ends), DG_LIST(dg_rule, parse, n_parse, PARSE), DG_LIST(dg_rule, set, n_set, PAIR),
+               DG_NOT(dg_rule, examples), DG_NOT(dg_rule, n_examples), DG_NOT(dg_rule, near),
+               DG_NOT(dg_rule, known_gap), DG_TEXT(dg_rule, file), DG_PLAIN(dg_rule, line));
+DG_FROZEN_TYPE(RULESET, dg_ruleset, DG_LIST(dg_ruleset, rules, n_rules, RULE), DG_NOT(dg_ruleset, n_patterns),
+               DG_NOT(dg_ruleset, patterns), DG_LIST(dg_ruleset, classes, n_classes, CLASS),
+               DG_PLAIN(dg_ruleset, n_packs), DG_PLAIN(dg_ruleset, n_rejected));
 
 /* ---- the file */
 
@@ -236,13 +94,15 @@ static int write_file(const char *path, struct dg_slice head, struct dg_slice bo
     return dg_err_set(err, DG_E_IO, why, "cannot write '%s'", path);
 }
 
-int dg_pack_save_bin(const struct dg_pack *p, const char *path, struct dg_err *err) {
+int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, const char *path, struct dg_err *err) {
     _cleanup_(dg_buf_release) struct dg_buf body = DG_BUF_INIT(BIN_MAX);
-    struct codec c = {.out = &body};
-    struct dg_ruleset set = p->set; /* writing changes nothing, but shares its code with reading */
-    ruleset(&c, &set);
+    int r = dg_freeze(&RULESET, &p->set, &body, err);
+    if (r) return r;
+    struct head head = {.rules_size = body.len};
+    dg_buf_add_slice(&body, catalog);
     if (body.failed) return dg_err_nomem(err);
-    struct head head = {.size = body.len, .hash = XXH3_64bits(body.ptr, body.len)};
+    head.size = body.len;
+    head.hash = XXH3_64bits_withSeed(body.ptr, body.len, head.rules_size);
     made_by(head.made_by, sizeof(head.made_by));
     return write_file(path, dg_slice((const char *)&head, sizeof(head)), dg_buf_slice(&body), err);
 }
@@ -266,17 +126,21 @@ static bool well_made(struct dg_slice bin, struct head *head) {
     memcpy(head, bin.ptr, sizeof(*head));
     made_by(want, sizeof(want));
     return !memcmp(head->made_by, want, sizeof(want)) && head->size == bin.len - sizeof(*head) &&
-           head->hash == XXH3_64bits(bin.ptr + sizeof(*head), head->size);
+           head->rules_size <= head->size &&
+           head->hash == XXH3_64bits_withSeed(bin.ptr + sizeof(*head), head->size, head->rules_size);
 }
 
-static int decode(struct dg_pack *p, struct dg_slice bin, const char *name, struct dg_err *err) {
+/* The parts of p->bin. */
+static int take_parts(struct dg_pack *p, const char *name, struct dg_err *err) {
     struct head head;
-    if (!well_made(bin, &head))
+    if (!well_made(p->bin, &head))
         return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is absent, damaged or of another build", name);
-    struct codec c = {.in = dg_slice_from(bin, sizeof(head)), .arena = p->arena};
-    ruleset(&c, &p->set);
-    if (c.nomem) return dg_err_nomem(err);
-    return c.bad ? dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is damaged", name) : 0;
+    struct dg_slice body = dg_slice_from(p->bin, sizeof(head));
+    const struct dg_ruleset *set = dg_thaw(&RULESET, (char *)(uintptr_t)body.ptr, head.rules_size);
+    if (!set) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is of another build", name);
+    p->set = *set;
+    p->catalog = dg_slice_from(body, head.rules_size);
+    return 0;
 }
 
 /* The rules go into the growing set only when others may come on top of them. */
@@ -296,24 +160,35 @@ static int add_places(struct dg_pack *p, const struct dg_pack_place *places, siz
     return !r && pack_number(p) ? dg_err_nomem(err) : r;
 }
 
+/* Rules of packs.bin, which `p` holds or lacks (`r` is why), with the user's on top. Takes `p`. */
+static int finish(struct dg_pack *p, int r, const char *name, const struct dg_pack_place *places, size_t n,
+                  struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err) {
+    if (r != -DG_E_NOMEM) r = take_parts(p, name, err);
+    if (!r) r = add_places(p, places, n, probs, err);
+    if (r)
+        dg_pack_free(p);
+    else
+        *ret = p;
+    return r;
+}
+
 int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
                      struct dg_pack **ret, struct dg_err *err) {
-    _cleanup_(dg_pack_freep) struct dg_pack *p = pack_new();
+    struct dg_pack *p = pack_new();
     if (!p) return dg_err_nomem(err);
-    int r = read_file(bin, p, err);
-    if (r == -DG_E_NOMEM) return r;
-    r = decode(p, r ? (struct dg_slice){NULL, 0} : p->bin, bin, err);
-    if (!r) r = add_places(p, user_places, n, probs, err);
-    if (!r) *ret = DG_TAKE(p);
-    return r;
+    return finish(p, read_file(bin, p, err), bin, user_places, n, probs, ret, err);
 }
 
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
                         struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err) {
-    _cleanup_(dg_pack_freep) struct dg_pack *p = pack_new();
-    if (!p) return dg_err_nomem(err);
-    int r = decode(p, bin, "packs.bin", err);
-    if (!r) r = add_places(p, user_places, n, probs, err);
-    if (!r) *ret = DG_TAKE(p);
-    return r;
+    struct dg_pack *p = pack_new();
+    char *bytes = dg_malloc(bin.len);
+    if (p && bytes) {
+        memcpy(bytes, bin.ptr, bin.len);
+        p->bin = dg_slice(bytes, bin.len);
+        return finish(p, 0, "packs.bin", user_places, n, probs, ret, err);
+    }
+    free(bytes);
+    dg_pack_free(p);
+    return dg_err_nomem(err);
 }

@@ -69,6 +69,10 @@ int pack_number(struct dg_pack *p) {
 
 const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p) { return &p->set; }
 
+struct dg_slice dg_pack_catalog(const struct dg_pack *p) {
+    return p->catalog;
+}
+
 int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_examples, struct dg_problems *probs,
                  struct dg_pack **ret, struct dg_err *err) {
     _cleanup_(dg_pack_freep) struct dg_pack *p = pack_new();

@@ -29,11 +29,13 @@ void dg_pack_lint(const struct dg_pack *p, struct dg_problems *probs);
  * architecture, or damaged: load the YAML instead. */
 int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
                      struct dg_pack **ret, struct dg_err *err);
-/* The same from a packs.bin that is in memory, and stays there as long as the pack. */
+/* The same from a packs.bin that is in memory. */
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
                         struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err);
-/* Write packs.bin: the rules without examples. */
-int dg_pack_save_bin(const struct dg_pack *p, const char *path, struct dg_err *err);
+/* Write packs.bin: the rules without examples, and the frozen catalog. */
+int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, const char *path, struct dg_err *err);
+/* The catalog that came with packs.bin, or {NULL,0}. Its bytes are writable, to be thawed in place. */
+struct dg_slice dg_pack_catalog(const struct dg_pack *p);
 
 const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p);
 void dg_pack_free(struct dg_pack *p);

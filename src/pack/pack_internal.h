@@ -9,8 +9,9 @@
 /* A rule set while it grows: rules by id, and the place each came from. */
 struct dg_pack {
     struct dg_arena *arena;
-    struct dg_ruleset set; /* valid after pack_lay_out() and pack_number() */
-    struct dg_slice bin;   /* malloced: packs.bin, when that was loaded; texts point into it */
+    struct dg_ruleset set;   /* valid after pack_lay_out() and pack_number() */
+    struct dg_slice bin;     /* malloced: packs.bin, when that was loaded; the set lies in it */
+    struct dg_slice catalog; /* within bin */
     struct {
         struct dg_rule *v;
         size_t n, cap;

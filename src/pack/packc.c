@@ -1,8 +1,11 @@
-/* packc RULES_DIR OUT: the build step that compiles the shipped rules to packs.bin (OUT is an absolute path). Every
- * fault is told; any makes it fail. */
+/* packc RULES_DIR OUT: the build step that compiles the shipped rules and catalog to packs.bin (OUT is an absolute
+ * path). Every fault is told; any makes it fail. */
+#include "catalog/catalog.h"
 #include "pack/pack.h"
 #include <stdio.h>
 #include <unistd.h>
+
+enum { CATALOG_MAX = 16 << 20 };
 
 static void print_problems(const struct dg_problems *probs) {
     for (size_t i = 0; i < probs->n; i++) {
@@ -10,6 +13,12 @@ static void print_problems(const struct dg_problems *probs) {
         fprintf(stderr, "%s:%u:%u: %s\n", p->file, p->line, p->col, p->msg);
         if (p->snippet && p->col) fprintf(stderr, "  %s\n  %*s^\n", p->snippet, (int)p->col - 1, "");
     }
+}
+
+static int save(const struct dg_pack *pack, struct dg_catalog *catalog, const char *out, struct dg_err *err) {
+    _cleanup_(dg_buf_release) struct dg_buf frozen = DG_BUF_INIT(CATALOG_MAX);
+    int r = dg_catalog_freeze(catalog, &frozen, err);
+    return r ? r : dg_pack_save_bin(pack, dg_buf_slice(&frozen), out, err);
 }
 
 /* Rules are told to be from rules/…, seen from the folder above: the path to that is nobody's but the builder's. */
@@ -22,6 +31,7 @@ static const char *enter_above(char *rules) {
 
 int main(int argc, char **argv) {
     _cleanup_(dg_pack_freep) struct dg_pack *pack = NULL;
+    _cleanup_(dg_catalog_freep) struct dg_catalog *catalog = NULL;
     struct dg_problems probs = {0};
     struct dg_err err = {0};
     if (argc != 3) {
@@ -34,7 +44,9 @@ int main(int argc, char **argv) {
         return 1;
     }
     int r = dg_pack_load(&place, 1, false, &probs, &pack, &err);
-    if (!r && !probs.n) r = dg_pack_save_bin(pack, argv[2], &err);
+    catalog = dg_catalog_load(&place.path, 1, &probs);
+    if (!catalog || dg_catalog_all(catalog)) r = dg_err_nomem(&err);
+    if (!r && !probs.n) r = save(pack, catalog, argv[2], &err);
     print_problems(&probs);
     if (r) fprintf(stderr, "packc: %s\n", err.msg);
     if (!r && probs.n) fprintf(stderr, "packc: the rules have %zu fault%s\n", probs.n, probs.n == 1 ? "" : "s");

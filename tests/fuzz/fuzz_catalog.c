@@ -1,5 +1,6 @@
 /* A file of the catalog, asked about each of its axes and choices. */
 #include "fuzz.h"
+#include "scratch.h"
 #include "base/mem.h"
 #include "catalog/catalog.h"
 #include <stdlib.h>
@@ -25,8 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         {.cc = {9, 0}},
         {.version = {"1.0rc1", 6}}};
     struct dg_problems problems = {0};
-    struct dg_catalog *c = dg_catalog_load(NULL, 0, &problems);
-    if (!c || dg_catalog_add_text(c, "x", dg_slice((const char *)data, size)) || dg_catalog_all(c)) abort();
+    static struct scratch file;
+    scratch_fill(&file, data, size);
+    const char *const paths[] = {file.path};
+    struct dg_catalog *c = dg_catalog_load(paths, 1, &problems);
+    if (!c || dg_catalog_all(c)) abort();
     for (uint32_t i = 0; i < c->n_engines; i++)
         for (uint32_t k = 0; k < c->engines[i].n_axes; k++)
             for (size_t n = 0; n < DG_COUNT(keys); n++) ask(&c->engines[i], &c->engines[i].axes[k], &keys[n]);

@@ -135,21 +135,56 @@ static void test_later_file_replaces_an_axis(void **state) {
     unlink(second);
 }
 
-static void test_a_file_in_memory_comes_first(void **state) {
+/* GOOD, frozen and thawed. The bytes outlive the catalog. */
+static struct dg_catalog *thaw(struct dg_buf *bytes) {
+    char path[] = "/tmp/dg-catalog-XXXXXX.yaml";
+    int fd = mkstemps(path, 5);
+    dg_closep(&fd);
+    write_file(path, GOOD);
+    const char *paths[] = {path};
+    _cleanup_(dg_catalog_freep) struct dg_catalog *yaml = dg_catalog_load(paths, 1, NULL);
+    assert_int_equal(dg_catalog_freeze(yaml, bytes, NULL), 0);
+    unlink(path);
+    struct dg_catalog *c = dg_catalog_load(NULL, 0, NULL);
+    assert_int_equal(dg_catalog_add_frozen(c, dg_buf_slice(bytes), NULL), 0);
+    return c;
+}
+
+static void test_frozen_is_as_read(void **state) {
+    (void)state;
+    _cleanup_(dg_buf_release) struct dg_buf bytes = DG_BUF_INIT(1 << 20), again = DG_BUF_INIT(1 << 20);
+    _cleanup_(dg_catalog_freep) struct dg_catalog *c = thaw(&bytes);
+    assert_int_equal(c->n_files, 1);
+    const struct dg_cat_engine *e = dg_catalog_engine(c, DG_S("toy"));
+    assert_int_equal(e->n_quants, 1);
+    assert_string_equal(e->quants[0].globs.v[1].ptr, "modelopt_fp4");
+    const struct dg_cat_axis *a = dg_catalog_axis(e, DG_S("moe_runner"));
+    const struct dg_cat_key key = {.version = DG_S("2.0"), .cc = {12, 0}, .quant = DG_S("nvfp4")};
+    assert_string_equal(dg_catalog_bad(e, dg_catalog_choice(a, DG_S("WIDE")), &key, 0)->what.ptr, "zeros");
+    assert_string_equal(dg_catalog_spelling(a, DG_S("1.0"))->env.ptr, "TOY_MOE");
+    assert_int_equal(dg_catalog_freeze(c, &again, NULL), 0); /* the whole of it */
+    _cleanup_(dg_catalog_freep) struct dg_catalog *second = dg_catalog_load(NULL, 0, NULL);
+    assert_int_equal(dg_catalog_add_frozen(second, dg_buf_slice(&again), NULL), 0);
+    assert_true(bytes.len == again.len);
+    struct dg_err err = {0};
+    char other[256] = {0};
+    assert_int_equal(dg_catalog_add_frozen(second, dg_slice(other, sizeof(other)), &err), -DG_E_UNSUPPORTED);
+}
+
+static void test_a_file_wins_over_the_frozen(void **state) {
     (void)state;
     char path[] = "/tmp/dg-catalog-XXXXXX.yaml";
     int fd = mkstemps(path, 5);
     dg_closep(&fd);
     write_file(path, "engine: toy\ntitle: Mine\nchecked: 2026-12-01\naxes:\n- axis: moe-backend\n  choices: [{name: "
                      "only, archs: '*', evidence: expected}]\n");
-    const char *paths[] = {path};
-    _cleanup_(dg_catalog_freep) struct dg_catalog *c = dg_catalog_load(paths, 1, NULL);
-    assert_int_equal(dg_catalog_add_text(c, "inside/toy.yaml", DG_S(GOOD)), 0);
-    assert_int_equal(dg_catalog_add_text(c, "inside/pack.yaml", DG_S("pack: x\nrules: []\n")), 0);
+    _cleanup_(dg_buf_release) struct dg_buf bytes = DG_BUF_INIT(1 << 20);
+    _cleanup_(dg_catalog_freep) struct dg_catalog *c = thaw(&bytes);
+    assert_int_equal(dg_catalog_add(c, path, false), 0);
     const struct dg_cat_engine *e = dg_catalog_engine(c, DG_S("toy"));
     assert_int_equal(dg_catalog_axis(e, DG_S("moe-backend"))->n_choices, 1);
     assert_int_equal(e->n_models, 1);
-    assert_int_equal(c->n_files, 2);
+    assert_string_equal(e->title.ptr, "Mine");
     unlink(path);
 }
 
@@ -180,7 +215,8 @@ int main(void) {
                                        cmocka_unit_test(test_refuses),
                                        cmocka_unit_test(test_other_files_are_passed_over),
                                        cmocka_unit_test(test_later_file_replaces_an_axis),
-                                       cmocka_unit_test(test_a_file_in_memory_comes_first),
+                                       cmocka_unit_test(test_frozen_is_as_read),
+                                       cmocka_unit_test(test_a_file_wins_over_the_frozen),
                                        cmocka_unit_test(test_out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
