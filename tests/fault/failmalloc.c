@@ -1,10 +1,15 @@
-/* Preloaded: the FAIL_NTH-th allocation of the process fails, once (0 or unset: none). With FAIL_COUNT=FILE the number
- * of allocations is written there at exit. Counting begins before main, after the constructors of the libraries. */
+/* Preloaded: allocations of the process fail, counted from 1; counting begins before main, after the constructors of
+ * the libraries. FAIL_COUNT=FILE: none fails, and their number is written there at exit. FAIL_EACH=FILE: the program
+ * runs once for each number N in it, and its N-th allocation fails, once; a run that ends by a signal, after more than
+ * 60 seconds or with another status than 0 to 4 is a line on descriptor 3. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+enum { SECONDS = 60, STATUS_MAX = 4, FAULTS = 3, NUMBERS = 1 << 20 };
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
@@ -15,9 +20,38 @@ static atomic_ulong count;
 static unsigned long nth;
 static pid_t counting;
 
+static void wait_for(pid_t pid, unsigned long n) {
+    int status;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid) abort();
+    if (WIFSIGNALED(status)) dprintf(FAULTS, "allocation %lu: signal %d\n", n, WTERMSIG(status));
+    if (WIFEXITED(status) && WEXITSTATUS(status) > STATUS_MAX)
+        dprintf(FAULTS, "allocation %lu: status %d\n", n, WEXITSTATUS(status));
+}
+
+/* Each run is a fork of this process, which saves what the dynamic linker does; only runs return. The list is closed
+ * before: a run's exit would move our place in it. */
+static void run_each(const char *path) {
+    static unsigned long list[NUMBERS];
+    size_t n = 0;
+    FILE *f = fopen(path, "r");
+    while (f && n < NUMBERS && fscanf(f, "%lu", &list[n]) == 1) n++;
+    if (!n || n == NUMBERS) abort();
+    fclose(f);
+    for (size_t i = 0; i < n; i++) {
+        pid_t pid = fork();
+        if (!pid) {
+            nth = list[i];
+            alarm(SECONDS);
+            return;
+        }
+        wait_for(pid, list[i]);
+    }
+    _exit(0);
+}
+
 __attribute__((constructor)) static void begin(void) {
-    const char *word = getenv("FAIL_NTH");
-    nth = word ? strtoul(word, NULL, 10) : 0;
+    const char *path = getenv("FAIL_EACH");
+    if (path) run_each(path);
     counting = getpid();
     atomic_store(&count, 0);
 }
