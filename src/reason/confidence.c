@@ -7,6 +7,10 @@ static bool lists(const struct dg_strs *list, struct dg_slice word) {
     return false;
 }
 
+static bool on_trial(const struct dg_rule *rule) { return dg_slice_is(rule->status, "experimental"); }
+
+bool dg_guesses(const struct dg_rule *rule) { return rule->role == DG_ROLE_CAUSE && on_trial(rule) && rule->symptom; }
+
 /* Another rule, or another source, says the same class at another place. `elsewhere`: only another source counts. */
 static bool second_finding(const struct dg_judge *j, const struct dg_finding *f, bool elsewhere) {
     DG_EACH_FINDING(j, i) {
@@ -14,7 +18,7 @@ static bool second_finding(const struct dg_judge *j, const struct dg_finding *f,
         bool same_source = g->first.source == f->first.source;
         if (g == f || (same_source && (elsewhere || g->rule == f->rule))) continue;
         if (dg_confirms(j, f, g)) return true;
-        bool counts = j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO;
+        bool counts = (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO) && !dg_guesses(g->rule);
         if (g->rule->role == DG_ROLE_CAUSE && counts && dg_slice_eq(g->rule->class, f->rule->class) &&
             !dg_same_record(f, g))
             return true;
@@ -54,13 +58,13 @@ static bool needs_version(const struct dg_fors *f) {
     return false;
 }
 
-/* A general rule that another class' rule refines, or explains by name, leaves open which of the two it is. */
+/* A general rule that another class' rule refines or explains by its own name leaves open which of the two it is. */
 static bool leaves_open(const struct dg_judge *j, const struct dg_rule *rule) {
     const struct dg_ruleset *rs = j->opts->rules;
     for (uint32_t i = 0; rs && i < rs->n_rules; i++) {
         const struct dg_rule *r = &rs->rules[i];
         if (r->role == DG_ROLE_CAUSE && r != rule && !dg_slice_eq(r->class, rule->class) &&
-            (dg_rule_named(&r->refines, rule) || lists(&r->explains, rule->id)))
+            (lists(&r->refines, rule->id) || lists(&r->explains, rule->id)))
             return true;
     }
     return false;
@@ -80,8 +84,6 @@ static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool 
     return !kernel && (!death_shown(j) || (dg_outlived(j, f) && !beats_another(j, f)));
 }
 
-static bool on_trial(const struct dg_rule *rule) { return dg_slice_is(rule->status, "experimental"); }
-
 /* Nothing is certain of a version not known, of a rule on trial, of clocks put right by guess, of a server that went on
  * serving. */
 static bool may_be_certain(const struct dg_judge *j, const struct dg_finding *f, bool kernel, bool timed) {
@@ -98,6 +100,7 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
     if (check == DG_CHECK_CONTRADICTS || inferred(j, f, kernel)) return DG_POSSIBLE;
     bool agrees =
         check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, elsewhere) || exit_agrees(j, f);
-    if (vague || on_trial(f->rule)) return agrees && !(vague && on_trial(f->rule)) ? DG_LIKELY : DG_POSSIBLE;
+    if (dg_guesses(f->rule)) return DG_POSSIBLE;
+    if (vague || on_trial(f->rule)) return agrees ? DG_LIKELY : DG_POSSIBLE;
     return agrees && may_be_certain(j, f, kernel, timed) ? DG_CERTAIN : DG_LIKELY;
 }

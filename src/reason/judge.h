@@ -121,6 +121,7 @@ double dg_place_time(const struct dg_judge *j, const struct dg_place *p);
 void dg_devices_settle(struct dg_judge *j);
 enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f);
 /* confidence.c */
+bool dg_guesses(const struct dg_rule *rule); /* by words of a sentence that it does not know */
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check);
 /* evidence.c */
 bool dg_confirms(const struct dg_judge *j, const struct dg_finding *f,
