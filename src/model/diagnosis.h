@@ -96,8 +96,9 @@ struct dg_diagnosis {
     struct dg_ruled_out *ruled_out;
     uint32_t n_ruled_out;
     struct dg_strs not_checked;
-    struct dg_strs joins;       /* how sources were joined, one line each */
-    struct dg_slice free_first; /* line 0 of Next: the check for what must be free, or empty */
+    struct dg_strs joins;        /* how sources were joined, one line each */
+    struct dg_slice free_first;  /* line 0 of Next: the check for what must be free; empty when that is known: */
+    struct dg_strs before_retry; /* what the GPUs of this machine hold now; "sentence:  command" where there is one */
     struct dg_proposal *proposals;
     uint32_t n_proposals;
     struct dg_avoid *avoid;

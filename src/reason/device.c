@@ -39,10 +39,11 @@ struct dg_cc dg_judge_cc(const struct dg_judge *j) {
     return j->d->n_devices ? j->d->devices[0].cc : (struct dg_cc){0, 0};
 }
 
-/* Is the live machine the one that wrote the log? Host name or GPU name say so. */
-static bool same_machine(const struct dg_judge *j) {
+/* Whoever saw it end is on its machine; else host name or GPU name say so. */
+bool dg_same_machine(const struct dg_judge *j) {
     struct dg_slice host = dg_fact(j, "host"), gpu = dg_fact(j, "gpu");
     const struct dg_devices *live = j->opts->devices;
+    if (dg_ending_seen(j)) return true;
     for (uint32_t i = 0; i < j->scan->n_sources && !host.len; i++) host = dg_cstr(j->scan->sources[i].hostname);
     if (host.len && dg_slice_is(host, live->hostname)) return true;
     for (uint32_t i = 0; i < live->n; i++)
@@ -75,7 +76,7 @@ enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f) {
     if (!live) return judged;
     enum dg_check seen = check(j, f, given->v, given->n);
     if (j->d->devices == given->v) judged = DG_CHECK_NONE; /* the log names no device of its own */
-    if (seen == DG_CHECK_CONTRADICTS && !same_machine(j)) {
+    if (seen == DG_CHECK_CONTRADICTS && !dg_same_machine(j)) {
         dg_judge_add_text(j, &j->d->not_checked,
                           DG_S("the GPUs of this machine do not fit: this log is of another machine"));
         return judged;

@@ -120,6 +120,9 @@ double dg_place_time(const struct dg_judge *j, const struct dg_place *p);
 /* device.c */
 void dg_devices_settle(struct dg_judge *j);
 enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f);
+bool dg_same_machine(const struct dg_judge *j); /* did the machine with the live GPUs write the log? */
+/* holding.c: the first cause is other-process where the numbers say so */
+void dg_holding_settle(struct dg_judge *j);
 /* confidence.c */
 bool dg_guesses(const struct dg_rule *rule); /* by words of a sentence that it does not know */
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check);

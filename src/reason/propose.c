@@ -151,6 +151,12 @@ static void check_free(struct dg_diagnosis *d) {
     if (gpu && d->n_proposals) d->free_first = DG_S("free the GPUs first:  diagnose device --check");
 }
 
+/* The state itself says more than the advice to look at it. */
+static void tell_state(struct dg_proposals *ps, const struct dg_cause *c) {
+    bool matters = ps->j->d->free_first.len || dg_slice_is(c->class, "oom-device");
+    if (matters && dg_before_retry(ps->j)) ps->j->d->free_first = (struct dg_slice){NULL, 0};
+}
+
 static void add_plain(struct dg_proposals *ps, const char *kind, struct dg_slice action, struct dg_slice command,
                       const char *because) {
     struct dg_proposal p = {.kind = dg_cstr(kind),
@@ -160,6 +166,12 @@ static void add_plain(struct dg_proposals *ps, const char *kind, struct dg_slice
                             .evidence = DG_S("documented"),
                             .scope = DG_S("launch")};
     dg_proposal_add(ps, p);
+}
+
+/* The rule speaks of what ran out; the numbers say that others had it. */
+static void who_holds(struct dg_proposals *ps) {
+    add_plain(ps, "command", DG_S("See who holds the GPU: diagnose device --check"), DG_S("diagnose device --check"),
+              "what others hold is missing here, whatever the settings are");
 }
 
 /* No cause is known: how to get what would decide. */
@@ -186,12 +198,15 @@ int dg_propose(const struct dg_reason_opts *opts, struct dg_arena *arena, struct
     d->avoid = NULL;
     d->n_proposals = d->n_avoid = 0;
     d->free_first = (struct dg_slice){NULL, 0};
+    d->before_retry = (struct dg_strs){0};
     const struct dg_cause *c = d->n_causes ? &d->causes[0] : NULL;
     if (c && c->rule) {
         ps.finding = c->finding;
+        if (!dg_slice_eq(c->subclass, c->rule->subclass)) who_holds(&ps);
         from_rule(&ps, c->rule);
         avoid(&ps, c->rule);
         check_free(d);
+        tell_state(&ps, c);
     } else if (c) {
         without_cause(&ps);
     }

@@ -25,6 +25,8 @@ void dg_axis_expand(struct dg_proposals *ps, const struct dg_action *a);
 /* What a rule proposes on an axis of the catalog: false when the catalog rules it out for this GPU, version and
  * quantization; else its cautions are added. */
 bool dg_axis_admits(struct dg_proposals *ps, struct dg_proposal *p);
+/* retry.c: what the live GPUs hold. False: not known, or the log is of other GPUs. */
+bool dg_before_retry(struct dg_judge *j);
 /* relaunch.c: `command` with the proposal's flags and environment in it, each word quoted; {NULL,0} when it is no plain
  * command. */
 struct dg_slice dg_relaunch(struct dg_judge *j, struct dg_slice command, const struct dg_proposal *p);

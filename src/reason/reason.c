@@ -70,6 +70,7 @@ static void judge(struct dg_judge *j) {
     promote_unaligned(j);
     settle_status(j);
     for (uint32_t i = 0; i < j->n_rank && i < DG_MAX_CAUSES; i++) add_cause(j, j->rank[i]);
+    dg_holding_settle(j);
     if (!j->d->n_causes) dg_fallback(j);
     dg_ruled_out(j);
     dg_not_checked(j);

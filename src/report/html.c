@@ -94,27 +94,36 @@ static void add_pairs(struct dg_buf *out, const json_t *list, const char *before
 }
 
 /* "free the GPUs first:  diagnose device --check": what follows two spaces is to be typed. */
-static void add_first(struct dg_buf *out, struct dg_slice first) {
-    if (!first.len) return;
-    ptrdiff_t gap = dg_slice_find(first, DG_S("  "));
-    size_t end = gap < 0 ? first.len : (size_t)gap;
+static void add_first(struct dg_buf *out, struct dg_slice list) {
+    struct dg_slice line;
+    if (!list.len) return;
     dg_buf_adds(out, "<li>");
-    add(out, dg_slice_upto(first, end));
-    add_in(out, " <code>", dg_slice_trim(dg_slice_from(first, end)), "</code>");
+    while (list.len && dg_slice_split(&list, '\n', &line)) {
+        ptrdiff_t gap = dg_slice_find(line, DG_S("  "));
+        size_t end = gap < 0 ? line.len : (size_t)gap;
+        add(out, dg_slice_upto(line, end));
+        add_in(out, " <code>", dg_slice_trim(dg_slice_from(line, end)), "</code>");
+        if (list.len) dg_buf_adds(out, "<br>");
+    }
     dg_buf_adds(out, "</li>\n");
 }
 
 static void add_next(struct dg_buf *out, const json_t *report) {
     const json_t *item, *proposals = dg_view_get(report, "proposals"), *avoid = dg_view_get(report, "avoid");
-    const char *first = dg_view_str(report, "free_first");
-    if (!*first && !json_array_size(proposals) && !json_array_size(avoid)) return;
+    struct dg_buf first = DG_BUF_INIT(ROOM);
+    dg_view_first(report, &first);
+    if (!first.len && !json_array_size(proposals) && !json_array_size(avoid)) {
+        drop(out, &first);
+        return;
+    }
     open_section(out, "next", "What to try");
-    if (*first || json_array_size(proposals)) {
-        dg_buf_addf(out, "<ol start=\"%d\">\n", *first ? 0 : 1);
-        add_first(out, dg_cstr(first));
+    if (first.len || json_array_size(proposals)) {
+        dg_buf_addf(out, "<ol start=\"%d\">\n", first.len ? 0 : 1);
+        add_first(out, dg_buf_slice(&first));
         DG_VIEW_EACH(i, item, proposals) add_proposal(out, item);
         dg_buf_adds(out, "</ol>\n");
     }
+    drop(out, &first);
     if (json_array_size(avoid)) {
         dg_buf_adds(out, "<ul>\n");
         add_pairs(out, avoid, "<strong>Not:</strong> ", "action");

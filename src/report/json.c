@@ -297,6 +297,7 @@ static void add_advice(struct writer *w, const struct dg_diagnosis *d) {
     kv_texts(w, "joins", d->joins.v, d->joins.n);
     kv_texts(w, "not_checked", d->not_checked.v, d->not_checked.n);
     kv_text(w, "free_first", d->free_first);
+    kv_texts(w, "before_retry", d->before_retry.v, d->before_retry.n);
     dg_json_key(&w->j, "proposals");
     dg_json_begin_array(&w->j);
     for (uint32_t i = 0; i < d->n_proposals; i++) add_proposal(w, &d->proposals[i], i + 1);

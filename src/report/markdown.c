@@ -91,14 +91,20 @@ enum { PROPOSALS_SHOWN = 4 }; /* an issue has room for what is likely */
 
 static void add_next(struct dg_buf *out, const json_t *report) {
     const json_t *item, *proposals = dg_view_get(report, "proposals"), *avoid = dg_view_get(report, "avoid");
-    const char *first = dg_view_str(report, "free_first");
-    if (!*first && !json_array_size(proposals) && !json_array_size(avoid)) return;
+    struct dg_buf first = DG_BUF_INIT(ROOM);
+    struct dg_slice line;
+    dg_view_first(report, &first);
+    if (!first.len && !json_array_size(proposals) && !json_array_size(avoid)) {
+        drop(out, &first);
+        return;
+    }
     dg_buf_adds(out, "\n#### What to try\n\n");
-    if (*first) {
-        dg_buf_adds(out, "0. ");
-        add_prose(out, dg_cstr(first));
+    for (struct dg_slice rest = dg_buf_slice(&first); rest.len && dg_slice_split(&rest, '\n', &line);) {
+        dg_buf_adds(out, line.ptr == first.ptr ? "0. " : "   - ");
+        add_prose(out, line);
         dg_buf_addc(out, '\n');
     }
+    drop(out, &first);
     DG_VIEW_EACH(i, item, proposals) {
         if (i < PROPOSALS_SHOWN) add_proposal(out, item, i + 1);
     }

@@ -188,13 +188,23 @@ static void add_avoid(struct page *p, struct section *s, const json_t *avoid) {
     drop(p, &b);
 }
 
+/* What must be free first: one item, as no line of it makes sense without the others. */
+static void add_first(struct page *p, struct section *s, const json_t *report) {
+    struct dg_buf list = DG_BUF_INIT(ROOM);
+    struct dg_slice part;
+    dg_view_first(report, &list);
+    for (struct dg_slice rest = dg_buf_slice(&list); next_line(&rest, &part);)
+        add_wrapped(p, &s->text, part.ptr == list.ptr ? "  0 " : "    ", shown(p, part), 6, limit(p, 2));
+    if (list.len) end_item(s);
+    drop(p, &list);
+}
+
 /* The first thing not to do has its place after two proposals: one that takes the blame wrongly costs a day. */
 static void make_next(struct page *p, const json_t *report) {
     struct section *s = &p->sections[NEXT];
     const json_t *item, *proposals = dg_view_get(report, "proposals"), *avoid = dg_view_get(report, "avoid");
-    const char *first = dg_view_str(report, "free_first");
     s->heading = "Next";
-    if (*first) add_item(p, s, "  0 ", dg_cstr(first), 6, 1);
+    add_first(p, s, report);
     DG_VIEW_EACH(i, item, proposals) {
         if (i == 2 && json_array_size(avoid)) add_avoid(p, s, json_array_get(avoid, 0));
         add_proposal(p, s, item, i + 1);

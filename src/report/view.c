@@ -171,6 +171,12 @@ static void add_unless_said(struct dg_buf *out, const char *action, const char *
     if (*text && !strstr(action, text)) add_line(out, text);
 }
 
+void dg_view_first(const json_t *report, struct dg_buf *out) {
+    const json_t *item;
+    if (*dg_view_str(report, "free_first")) add_line(out, dg_view_str(report, "free_first"));
+    DG_VIEW_EACH(i, item, dg_view_get(report, "before_retry")) add_line(out, dg_view_text(item));
+}
+
 void dg_view_settings(const json_t *proposal, struct dg_buf *out) {
     const char *action = dg_view_str(proposal, "action"), *name;
     const json_t *item;

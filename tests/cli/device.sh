@@ -115,6 +115,47 @@ look whole "$gpus8" CUDA_MPS_PIPE_DIRECTORY=/elsewhere -- device
 ! grep -q MPS "$work/out" || fail "pipes that CUDA_MPS_PIPE_DIRECTORY does not name"
 rm -r "$root/tmp"
 
+# A diagnosis says whose memory it was, and what the GPUs hold before a retry.
+rm "$root/proc/self" # or this container would be seen, where "nobody" is not known
+now=$(date -d '-2 minutes' '+%Y-%m-%d %H:%M:%S')
+cat >"$work/oom.log" <<END
+[$now TP0] Load weight begin. avail mem=94.00 GB
+[$now TP0] Capture cuda graph begin. This can take up to several minutes. avail mem=5.00 GB
+Traceback (most recent call last):
+  File "/opt/sglang/srt/model_executor/cuda_graph_runner.py", line 500, in capture_one_batch_size
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 95.00 GiB of which 1.00 GiB is free. Including non-PyTorch memory, this process has 92.00 GiB memory in use.
+END
+sed 's/92.00/60.00/' "$work/oom.log" >"$work/others.log"
+sed '1s/94.00/50.00/; s/ this process has .*//' "$work/oom.log" >"$work/start.log"
+one='FAKE_GPUS=1x12.0:NVIDIA RTX PRO 6000'
+look whole "$one" -- --no-record "$work/oom.log"
+expect "its own" 'oom-device/graph-capture'
+expect "a clean GPU" '^  0 GPU 0: 95\.0 of 96\.0 GiB free now, nobody holds it$'
+look whole "$one" -- --no-record --device 12.0 "$work/oom.log"
+expect "a stated device" 'diagnose device --check'
+! grep -q 'free now' "$work/out" || fail "speaks of live GPUs for a stated one"
+look whole "$one" -- --no-record "$work/others.log"
+expect "the message's numbers" 'oom-device/other-process .*others held 34\.0 of 95\.0'
+look whole "$one" -- --no-record --format json "$work/others.log"
+expect "the numbers are evidence" '"note": "others held 34\.0 of 95\.0 GiB"'
+look whole "$one" -- run --log "$work/run.raw" -- sh -c "cat '$work/start.log'; exit 1"
+expect "what was free at the start" 'oom-device/other-process .*others held 46\.0 of 96\.0 GiB at the start'
+process 4242 sglang::schedul sglang::scheduler
+process 77 Xorg /usr/lib/xorg/Xorg
+echo '100000.00 0' >"$root/proc/uptime"
+echo "4242 (sglang::schedul) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0" >"$root/proc/4242/stat"
+look whole "$one" FAKE_FREE_MB=50000 FAKE_PIDS=4242:40000,77:500 -- run --log "$work/run.raw" -- sh -c "cat '$work/oom.log'; exit 1"
+expect "a holder from before" 'oom-device/other-process .*others held 39\.1 of 96\.0 GiB'
+expect "its name" 'holding GPU memory now and before this launch: 4242 sglang'
+expect "the state" '^  0 GPU 0: 48\.8 of 96\.0 GiB free now, held by 4242 sglang::schedul, 39\.1 GiB'
+expect "the look" 'look first:  ps -o pid,user,lstart,cmd -p 4242 77$'
+expect "the end of a leftover alone" 'then, if it is a leftover:  kill 4242$'
+for form in markdown html json; do
+    look whole "$one" FAKE_FREE_MB=50000 FAKE_PIDS=4242:40000 -- --no-record --format "$form" "$work/oom.log"
+    expect "$form" 'kill 4242'
+done
+rm -r "$root/proc/4242" "$root/proc/77"
+
 # Without a driver nothing is loaded and nothing is created.
 rm "$root/sys/module/nvidia/version"; rmdir "$root/sys/module/nvidia"
 before=$(find /dev -maxdepth 1 | sort)
