@@ -3,6 +3,7 @@
 #define DG_INGEST_DECODER_H
 
 #include "ingest/clock.h"
+#include "ingest/kind.h"
 #include "base/buf.h"
 
 /* A raw line that is longer than this goes through as it is. */
@@ -39,6 +40,17 @@ struct dg_decoder {
     } minute;
 
     struct dg_clock stamped, exact;
+
+    enum dg_aside side; /* which lines are set aside */
+    struct {
+        struct dg_buf text;
+        struct {
+            uint64_t *v;
+            size_t n, cap;
+        } lines;
+        bool last; /* the last line with a tag was: what follows without one goes along */
+        bool cut;
+    } aside;
 };
 
 /* Add <front, text> as one line, or as several when `text` holds newlines. */
@@ -56,7 +68,7 @@ void dg_decoder_journal(struct dg_decoder *d, uint64_t line, const struct dg_jou
 /* Each takes the record that `in` begins with, and adds its lines: the bytes used up, 0 when `in` holds only a part of
  * it. `ended`: no more will come, so what is there is all. */
 typedef size_t dg_decode(struct dg_decoder *d, struct dg_slice in, uint64_t line, bool ended);
-dg_decode dg_decode_cri, dg_decode_json, dg_decode_export, dg_decode_kernel;
+dg_decode dg_decode_cri, dg_decode_json, dg_decode_export, dg_decode_kernel, dg_decode_lines;
 /* What was begun and has no end, when no more will come. */
 void dg_decoder_finish(struct dg_decoder *d);
 

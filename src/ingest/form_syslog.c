@@ -27,6 +27,7 @@ const char *dg_scan_syslog_tag(struct scan *s, const char *p, bool strict) {
     if (!q || (strict && !host_end) || (!sure && (strict || !host_end))) return NULL;
     s->out->host = between(host, host_end ? host_end : host);
     s->out->label = tag.label;
+    if (!s->out->unit.len) s->out->unit = tag.label;
     s->out->pid = tag.pid;
     s->out->syslog = true;
     s->forms |= DG_FORM_SYSLOG | (tag.kernel ? DG_FORM_KERNEL : 0);

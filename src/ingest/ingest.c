@@ -46,9 +46,11 @@ struct dg_ingest {
     int n_levels;
     struct dg_stream stream; /* of the last source, while `streaming` */
     bool streaming;
-    bool fresh;             /* no block came out of it yet */
-    bool kind_open;         /* its kind is settled by its first block */
-    struct dg_prefix first; /* of its first line that has a time; the slices are not kept */
+    bool fresh;                /* no block came out of it yet */
+    bool kind_open;            /* its kind is settled by its first block */
+    enum dg_aside side;        /* which lines of it are set aside for a source of their own */
+    struct dg_set_aside aside; /* where the source is one of those: its lines */
+    struct dg_prefix first;    /* of its first line that has a time; the slices are not kept */
     struct dg_pool pool;
 };
 
@@ -67,6 +69,9 @@ static void close_level(struct dg_ingest *in) {
 static void close_stream(struct dg_ingest *in) {
     if (in->streaming) dg_stream_stop(&in->stream);
     in->streaming = false;
+    free(in->aside.text);
+    free(in->aside.numbers);
+    in->aside = (struct dg_set_aside){0};
 }
 
 void dg_ingest_free(struct dg_ingest *in) {
@@ -172,6 +177,7 @@ static int note_first(struct dg_ingest *in, struct dg_slice text) {
         if (isnan(dated) && !p.year_missing && !p.boot_clock) dated = p.time;
     }
     if (!isnan(undated) && !isnan(dated)) s->year_shift = dg_stamp_year_shift(undated, dated);
+    if (in->aside.text && isnan(dated)) s->year_shift = s[-1].year_shift;
     return 0;
 }
 
@@ -195,6 +201,11 @@ static void count(struct dg_ingest *in) {
     s->bytes = in->stream.raw->bytes;
     s->long_lines = in->stream.long_lines;
     s->truncated = dg_reader_truncated(in->stream.reader);
+    if (in->aside.text) { /* another view of the source before */
+        s->lines = s[-1].lines;
+        s->bytes = s[-1].bytes;
+        s->truncated = in->aside.cut;
+    }
     if (in->stream.records)
         s->boot_exact = dg_records_boot(in->stream.records, &s->boot_epoch, &s->boot_spread) == DG_ANCHOR_EXACT;
 }
@@ -250,14 +261,28 @@ static const char *stranger(struct dg_slice head) {
     return NULL;
 }
 
-/* The kind of a head that may be coloured. */
-static int kind_of(struct dg_slice head, enum dg_kind *ret) {
+/* The kind of a head that may be coloured, and what of it is set aside. */
+static int kind_of(struct dg_slice head, enum dg_kind *ret, enum dg_aside *ret_side) {
     head = dg_slice_upto(head, DG_HEAD_MAX);
     _cleanup_(dg_freep) char *text = copy(head);
     if (!text) return -DG_E_NOMEM;
     struct dg_escapes e = {0};
-    *ret = dg_kind_detect(dg_slice(text, dg_text_strip(&e, text, head.len)));
+    head = dg_slice(text, dg_text_strip(&e, text, head.len));
+    *ret = dg_kind_detect(head);
+    *ret_side = dg_kind_aside(head, ret);
     return 0;
+}
+
+/* The same of records, when the head holds enough of them. */
+static int kind_of_records(struct dg_slice head, enum dg_records records, enum dg_kind *ret, enum dg_aside *ret_side) {
+    struct dg_reader *r = dg_reader_records(dg_reader_text(head), records, DG_ASIDE_NONE);
+    _cleanup_(dg_freep) char *text = dg_malloc(DG_HEAD_MAX);
+    size_t len = 0;
+    ptrdiff_t n = text && r ? 1 : -DG_E_NOMEM;
+    for (; n > 0 && len<DG_HEAD_MAX; len += n> 0 ? (size_t)n : 0)
+        n = dg_reader_read(r, text + len, DG_HEAD_MAX - len, NULL);
+    dg_reader_free(r);
+    return n < 0 ? -DG_E_NOMEM : kind_of(dg_slice(text, len), ret, ret_side);
 }
 
 /* The reader that makes UTF-8 of the text of `raw`, and its head. NULL: out of memory; `raw` is freed. */
@@ -268,6 +293,11 @@ static struct dg_reader *as_utf8(struct dg_reader *raw, struct dg_slice *head, b
     reader = dg_reader_head(reader);
     if (!reader || dg_reader_peek(reader, head, whole, NULL) != -DG_E_NOMEM) return reader;
     return dg_reader_free(reader);
+}
+
+static void start(struct dg_ingest *in, struct dg_reader *reader, struct dg_reader *raw, bool records) {
+    dg_stream_start(&in->stream, reader, raw, records);
+    in->streaming = in->fresh = true;
 }
 
 /* Begin to stream text. Takes `raw`. 0; -DG_E_NOMEM. */
@@ -285,19 +315,41 @@ static int begin_text(struct dg_ingest *in, struct dg_reader *raw, struct dg_sli
     struct dg_reader *reader = as_utf8(raw, &head, &whole);
     if (!reader) return -DG_E_NOMEM;
     enum dg_records records = dg_records_detect(head);
-    int r = stated || records ? 0 : kind_of(head, &kind);
+    enum dg_aside side = DG_ASIDE_NONE;
+    int r = stated || records ? 0 : kind_of(head, &kind, &side);
+    if (!stated && (records == DG_RECORDS_JSON || records == DG_RECORDS_EXPORT))
+        r = kind_of_records(head, records, &kind, &side);
     /* a server is piped in, and its first lines say nothing yet */
     if (!records && !kind && head.len && !whole) kind = DG_KIND_SERVER;
     if (!records && kind == DG_KIND_KERNEL) records = DG_RECORDS_KERNEL;
-    if (records) reader = dg_reader_records(reader, records);
+    if (!records && side) records = DG_RECORDS_LINES;
+    if (records) reader = dg_reader_records(reader, records, side);
     if (!r) r = reader ? add_source(in, name, kind, stated) : -DG_E_NOMEM;
     if (r) {
         dg_reader_free(reader);
         return r;
     }
-    dg_stream_start(&in->stream, reader, raw, records);
-    in->streaming = in->fresh = true;
+    start(in, reader, raw, records);
     in->kind_open = !kind && records;
+    in->side = side;
+    return 0;
+}
+
+/* What was set aside of the source that has ended (taken over) is a source of the same name. 0; -DG_E_NOMEM. */
+static int begin_aside(struct dg_ingest *in, const struct dg_set_aside *a, bool kernel) {
+    enum dg_kind kind = DG_KIND_KERNEL;
+    enum dg_aside nothing;
+    in->aside = *a;
+    int r = kernel ? 0 : kind_of(dg_slice(a->text, a->len), &kind, &nothing);
+    if (!kind) kind = DG_KIND_KERNEL; /* beside the kernel nobody known spoke */
+    struct dg_reader *reader = dg_reader_aside(a, kernel ? DG_RECORDS_KERNEL : DG_RECORDS_LINES);
+    if (!r) r = reader ? add_source(in, current(in)->name, kind, false) : -DG_E_NOMEM;
+    if (r) {
+        dg_reader_free(reader);
+        return r;
+    }
+    start(in, reader, reader, true);
+    in->kind_open = false;
     return 0;
 }
 
@@ -380,10 +432,29 @@ static int take_in(struct dg_ingest *in, struct dg_block *block) {
     int r = 0;
     block->source = (uint32_t)in->sources.n - 1;
     count(in);
-    if (in->fresh && in->kind_open) r = kind_of(text, &s->kind);
+    enum dg_aside late; /* too late to set anything aside */
+    if (in->fresh && in->kind_open) r = kind_of(text, &s->kind, &late);
     if (in->fresh && !r) r = note_first(in, text);
     in->fresh = false;
     if (!r && block->last) r = settle(in, block);
+    return r;
+}
+
+/* The current source has no more blocks. 0; -DG_E_NOMEM. */
+static int end_stream(struct dg_ingest *in) {
+    struct dg_set_aside aside = {0};
+    enum dg_aside side = in->side;
+    int r = 0;
+    if (in->fresh) {
+        count(in);
+        r = settle(in, NULL);
+    }
+    if (side) dg_records_aside(in->stream.records, &aside);
+    close_stream(in);
+    in->side = DG_ASIDE_NONE;
+    if (!r && aside.text) return begin_aside(in, &aside, side == DG_ASIDE_KERNEL);
+    free(aside.text);
+    free(aside.numbers);
     return r;
 }
 
@@ -401,11 +472,7 @@ int dg_ingest_next(struct dg_ingest *in, struct dg_block **ret, struct dg_err *e
                 if (r) dg_ingest_release(in, &b->block);
                 return r ? dg_err_nomem(err) : 1;
             }
-            if (in->fresh) {
-                count(in);
-                r = settle(in, NULL);
-            }
-            close_stream(in);
+            r = end_stream(in);
         } else if (give_up) {
             return 0;
         } else if (in->n_levels) {

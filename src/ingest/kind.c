@@ -245,19 +245,51 @@ static void vote(struct votes *v, struct dg_slice line) {
     v->lines++;
 }
 
+static enum dg_kind decide(const struct votes *v) {
+    if (2 * v->of[DG_KIND_KERNEL] > v->lines) return DG_KIND_KERNEL;
+    enum dg_kind best = DG_KIND_UNKNOWN;
+    for (int k = DG_KIND_LOADER; k < DG_KIND_COUNT; k++)
+        if (v->of[k] && (best == DG_KIND_UNKNOWN || v->of[k] > v->of[best])) best = (enum dg_kind)k;
+    /* a server may build, load and list a lot before it dies; a collector of the environment may print a few log lines
+     */
+    bool server = v->of[DG_KIND_SERVER] >= v->of[best] || (v->spoken >= 3 && 20 * v->spoken >= v->of[best]);
+    if (best == DG_KIND_UNKNOWN) server = v->of[DG_KIND_SERVER] > 0;
+    if (server) return DG_KIND_SERVER;
+    return best == DG_KIND_UNKNOWN && v->of[DG_KIND_KERNEL] ? DG_KIND_KERNEL : best;
+}
+
 enum dg_kind dg_kind_detect(struct dg_slice head) {
     struct votes v = {0};
     struct dg_slice line;
     while (dg_slice_split(&head, '\n', &line))
         if (line.len) vote(&v, line);
-    if (2 * v.of[DG_KIND_KERNEL] > v.lines) return DG_KIND_KERNEL;
-    enum dg_kind best = DG_KIND_UNKNOWN;
-    for (int k = DG_KIND_LOADER; k < DG_KIND_COUNT; k++)
-        if (v.of[k] && (best == DG_KIND_UNKNOWN || v.of[k] > v.of[best])) best = (enum dg_kind)k;
-    /* a server may build, load and list a lot before it dies; a collector of the environment may print a few log lines
-     */
-    bool server = v.of[DG_KIND_SERVER] >= v.of[best] || (v.spoken >= 3 && 20 * v.spoken >= v.of[best]);
-    if (best == DG_KIND_UNKNOWN) server = v.of[DG_KIND_SERVER] > 0;
-    if (server) return DG_KIND_SERVER;
-    return best == DG_KIND_UNKNOWN && v.of[DG_KIND_KERNEL] ? DG_KIND_KERNEL : best;
+    return decide(&v);
+}
+
+enum dg_aside dg_kind_aside(struct dg_slice head, enum dg_kind *ret_kind) {
+    struct votes all = {0}, others = {0};
+    struct dg_slice line, first = {0};
+    unsigned lines = 0, tagged = 0;
+    bool kernel = false, several = false; /* identifiers */
+    while (dg_slice_split(&head, '\n', &line)) {
+        struct dg_prefix p;
+        if (!line.len) continue;
+        unsigned forms = dg_prefix_scan(line, DG_KIND_UNKNOWN, &p).forms;
+        lines++;
+        tagged += (forms & DG_FORM_SYSLOG) != 0;
+        vote(&all, line);
+        if (dg_prefix_kernel(&p, forms)) {
+            kernel = true;
+            continue;
+        }
+        vote(&others, line);
+        if (!first.ptr) first = p.unit;
+        several |= p.unit.len && !dg_slice_eq(p.unit, first);
+    }
+    if (2 * tagged < lines || (!kernel && !several)) return DG_ASIDE_NONE;
+    enum dg_kind whole = decide(&all), rest = decide(&others);
+    bool served = rest == DG_KIND_SERVER;
+    if (!served && (whole != DG_KIND_KERNEL || !kernel)) return DG_ASIDE_NONE;
+    *ret_kind = served ? DG_KIND_SERVER : DG_KIND_KERNEL;
+    return served ? DG_ASIDE_KERNEL : DG_ASIDE_OTHERS;
 }

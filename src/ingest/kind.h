@@ -8,4 +8,9 @@
  * server speaks, else what most lines with a known face are. DG_KIND_UNKNOWN: no line has one. */
 enum dg_kind dg_kind_detect(struct dg_slice head);
 
+/* The journal of a whole host holds the kernel's lines and a server's: which are read by themselves, beside the source
+ * that `head` begins. *ret_kind: the kind of the others, untouched for DG_ASIDE_NONE. */
+enum dg_aside { DG_ASIDE_NONE, DG_ASIDE_KERNEL, DG_ASIDE_OTHERS };
+enum dg_aside dg_kind_aside(struct dg_slice head, enum dg_kind *ret_kind);
+
 #endif

@@ -14,6 +14,10 @@ struct dg_prefix_seen {
     unsigned forms; /* of enum dg_forms */
     double dated;   /* epoch of a time with a year that stands behind one without; NaN */
 };
+/* Of the kernel: what a journal's tag says counts. */
+static inline bool dg_prefix_kernel(const struct dg_prefix *p, unsigned forms) {
+    return p->unit.len ? dg_slice_is(p->unit, "kernel") : (forms & DG_FORM_KERNEL) != 0;
+}
 /* dg_prefix_parse(), telling more. */
 struct dg_prefix_seen dg_prefix_scan(struct dg_slice line, enum dg_kind kind, struct dg_prefix *ret);
 

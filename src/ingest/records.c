@@ -4,14 +4,22 @@
 #include "ingest/prefix.h"
 #include "ingest/text.h"
 
-enum { OUT_ENOUGH = 64 << 10, LINES_ENOUGH = 16 << 10, LINES_MAX = 1 << 24, HEAD_LINES = 200, MESSAGE_MAX = 64 << 20 };
+enum {
+    OUT_ENOUGH = 64 << 10,
+    LINES_ENOUGH = 16 << 10,
+    LINES_MAX = 1 << 24,
+    HEAD_LINES = 200,
+    MESSAGE_MAX = 64 << 20,
+    ASIDE_MAX = 16 << 20
+};
 
 struct records {
     struct dg_reader base;
     dg_decode *decode;
     struct dg_decoder d;
     size_t out_at;
-    uint64_t line; /* raw line that in[at] is on */
+    uint64_t line;           /* raw line that in[at] is on */
+    const uint64_t *numbers; /* what came from elsewhere: the raw line there of each of its lines; or NULL */
     bool in_ended;
     bool passing; /* in the middle of a line that is too long to decode */
     bool unended; /* what was used up last did not end in a newline */
@@ -26,13 +34,41 @@ static void add_number(struct dg_decoder *d, uint64_t line) {
     if (!DG_VEC_PUSH(&d->lines, d->newest, LINES_MAX)) d->failed = true;
 }
 
+/* The older half goes. */
+static void make_room(struct dg_decoder *d) {
+    size_t n = d->aside.lines.n / 2, bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += (size_t)dg_slice_find_ch(dg_slice_from(dg_buf_slice(&d->aside.text), bytes), '\n') + 1;
+    d->aside.text.len -= bytes;
+    memmove(d->aside.text.ptr, d->aside.text.ptr + bytes, d->aside.text.len);
+    d->aside.lines.n -= n;
+    memmove(d->aside.lines.v, d->aside.lines.v + n, d->aside.lines.n * sizeof(*d->aside.lines.v));
+    d->aside.cut = true;
+}
+
+/* Is the decoded line at `from` one that is set aside? Then it is, and is no part of what is given. */
+static bool set_aside(struct dg_decoder *d, size_t from, uint64_t line) {
+    struct dg_slice text = dg_slice_from(dg_buf_slice(&d->out), from);
+    struct dg_prefix p;
+    unsigned forms = dg_prefix_scan(dg_slice_upto(text, text.len - 1), DG_KIND_UNKNOWN, &p).forms;
+    bool kernel = dg_prefix_kernel(&p, forms);
+    if (kernel || (forms & DG_FORM_SYSLOG)) d->aside.last = kernel == (d->side == DG_ASIDE_KERNEL);
+    if (!d->aside.last) return false;
+    if (d->aside.lines.n > 1 && d->aside.text.len + text.len > ASIDE_MAX) make_room(d);
+    dg_buf_add_slice(&d->aside.text, text);
+    if (!DG_VEC_PUSH(&d->aside.lines, line, SIZE_MAX / 16) || d->aside.text.failed) d->failed = true;
+    d->out.len = from;
+    return true;
+}
+
 void dg_decoder_emit(struct dg_decoder *d, uint64_t line, struct dg_slice front, struct dg_slice text) {
     struct dg_slice part;
     for (int i = 0; dg_slice_split(&text, '\n', &part); i++) {
-        add_number(d, line);
+        size_t from = d->out.len;
         if (i < DG_FRONTS_MAX) dg_buf_add_slice(&d->out, front);
         dg_buf_add_slice(&d->out, part);
-        dg_buf_addc(&d->out, '\n');
+        if (!dg_buf_addc(&d->out, '\n') && d->side && set_aside(d, from, line)) continue;
+        add_number(d, line);
     }
 }
 
@@ -86,6 +122,14 @@ size_t dg_decode_cri(struct dg_decoder *d, struct dg_slice in, uint64_t line, bo
     memcpy(front + n, cri.stream.ptr, 6);
     memcpy(front + n + 6, " F ", 3);
     dg_decoder_stream(d, line, dg_slice(front, n + 9), cri.stream, cri.text, cri.partial);
+    return used;
+}
+
+size_t dg_decode_lines(struct dg_decoder *d, struct dg_slice in, uint64_t line, bool ended) {
+    struct dg_slice raw;
+    size_t used;
+    if (!dg_first_line(in, ended, &raw, &used)) return 0;
+    dg_decoder_emit(d, line, DG_S(""), raw);
     return used;
 }
 
@@ -192,6 +236,8 @@ static void free_records(struct dg_reader *base) {
     dg_buf_release(&d->out);
     dg_buf_release(&d->text);
     free(d->lines.v);
+    dg_buf_release(&d->aside.text);
+    free(d->aside.lines.v);
     for (size_t i = 0; i < DG_COUNT(d->parts); i++) dg_buf_release(&d->parts[i].text);
     dg_buf_release(&d->entry.message);
     dg_buf_release(&d->entry.host);
@@ -202,26 +248,47 @@ static void free_records(struct dg_reader *base) {
     free(r);
 }
 
-struct dg_reader *dg_reader_records(struct dg_reader *inner, enum dg_records records) {
+struct dg_reader *dg_reader_records(struct dg_reader *inner, enum dg_records records, enum dg_aside aside) {
     static dg_decode *const decoders[] = {[DG_RECORDS_CRI] = dg_decode_cri,
                                           [DG_RECORDS_JSON] = dg_decode_json,
                                           [DG_RECORDS_EXPORT] = dg_decode_export,
-                                          [DG_RECORDS_KERNEL] = dg_decode_kernel};
+                                          [DG_RECORDS_KERNEL] = dg_decode_kernel,
+                                          [DG_RECORDS_LINES] = dg_decode_lines};
     struct records *r = inner ? dg_calloc(1, sizeof(*r)) : NULL;
     if (!r) return dg_reader_free(inner);
     r->base = (struct dg_reader){.read = read_records, .free = free_records, .inner = inner};
     r->decode = decoders[records];
+    r->d.side = aside;
     r->line = 1;
-    struct dg_buf *const bufs[] = {
-        &r->d.out,        &r->d.text,        &r->d.parts[0].text, &r->d.parts[1].text, &r->d.entry.message,
-        &r->d.entry.host, &r->d.entry.ident, &r->d.entry.pid,     &r->d.entry.micro,   &r->d.entry.boot_micro};
+    struct dg_buf *const bufs[] = {&r->d.out,           &r->d.text,        &r->d.parts[0].text,   &r->d.parts[1].text,
+                                   &r->d.entry.message, &r->d.aside.text,  &r->d.entry.host,      &r->d.entry.ident,
+                                   &r->d.entry.pid,     &r->d.entry.micro, &r->d.entry.boot_micro};
     for (size_t i = 0; i < DG_COUNT(bufs); i++) dg_buf_init(bufs[i], MESSAGE_MAX);
     return &r->base;
 }
 
 void dg_records_take(struct dg_reader *base, uint64_t *to, size_t n) {
     struct dg_decoder *d = &((struct records *)base)->d;
-    for (size_t i = 0; i < n; i++) to[i] = d->taken < d->lines.n ? d->lines.v[d->taken++] : d->newest;
+    const uint64_t *numbers = ((struct records *)base)->numbers;
+    for (size_t i = 0; i < n; i++) {
+        to[i] = d->taken < d->lines.n ? d->lines.v[d->taken++] : d->newest;
+        if (numbers && to[i]) to[i] = numbers[to[i] - 1];
+    }
+}
+
+void dg_records_aside(struct dg_reader *base, struct dg_set_aside *ret) {
+    struct dg_decoder *d = &((struct records *)base)->d;
+    *ret = (struct dg_set_aside){.len = d->aside.text.len, .cut = d->aside.cut};
+    if (!ret->len) return;
+    ret->text = dg_buf_take(&d->aside.text);
+    ret->numbers = DG_TAKE(d->aside.lines.v);
+    d->aside.lines.n = d->aside.lines.cap = 0;
+}
+
+struct dg_reader *dg_reader_aside(const struct dg_set_aside *lines, enum dg_records records) {
+    struct dg_reader *r = dg_reader_records(dg_reader_text(dg_slice(lines->text, lines->len)), records, DG_ASIDE_NONE);
+    if (r) ((struct records *)r)->numbers = lines->numbers;
+    return r;
 }
 
 uint64_t dg_records_raw(const struct dg_reader *base) {

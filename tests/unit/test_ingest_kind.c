@@ -50,8 +50,8 @@ static const struct {
      "{\"log\":\"INFO:     Started server process [1]\\n\",\"stream\":\"stdout\",\"time\":\"2026-03-07T11:00:00Z\"}\n"},
     {DG_KIND_SERVER, VLLM VLLM VLLM
      "FAILED: a.o\n/usr/local/cuda/bin/nvcc -c a.cu\na.cu(1): error: x\nninja: build stopped: subcommand failed.\n"},
-    /* a journal that mixes, by its majority */
-    {DG_KIND_KERNEL,
+    /* a journal that mixes, by who serves in it */
+    {DG_KIND_SERVER,
      "Mar 07 11:00:00 h kernel: a\nMar 07 11:00:00 h kernel: b\nMar 07 11:00:00 h ollama[9]: time=2026-03-07T10:00:00Z level=INFO source=a.go:1 msg=x\n"},
     {DG_KIND_SERVER,
      "Mar 07 11:00:00 h kernel: a\nMar 07 11:00:00 h ollama[9]: ggml_cuda_init: x\nMar 07 11:00:00 h ollama[9]: time=2026-03-07T10:00:00Z level=INFO source=a.go:1 msg=x\n"},

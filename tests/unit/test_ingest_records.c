@@ -7,15 +7,19 @@ static void assert_lines(const struct got *g, const uint64_t *want, size_t n) {
 }
 #define LINES(...) ((const uint64_t[]){__VA_ARGS__}), sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)
 
-/* Text in, text out, raw line numbers. */
-static void check(const char *from, const char *to, const uint64_t *lines, size_t n) {
+/* Text of a kind in, text out, raw line numbers. */
+static void check_as(enum dg_kind kind, const char *from, const char *to, const uint64_t *lines, size_t n) {
     struct dg_ingest *in;
-    struct got g = read_text(dg_cstr(from), DG_KIND_UNKNOWN, &in);
+    struct got g = read_text(dg_cstr(from), kind, &in);
     assert_slice(dg_buf_slice(&g.text), to);
     assert_lines(&g, lines, n);
     assert_int_equal(source_at(in, 0)->bytes, strlen(from));
     got_release(&g);
     dg_ingest_free(in);
+}
+
+static void check(const char *from, const char *to, const uint64_t *lines, size_t n) {
+    check_as(DG_KIND_UNKNOWN, from, to, lines, n);
 }
 
 #define T "2026-03-07T11:00:00.000000001Z "
@@ -83,8 +87,8 @@ static void decodes_journal_json(void **state) {
         "{\"__REALTIME_TIMESTAMP\":\"1772881200500000\",\"__MONOTONIC_TIMESTAMP\":\"100500000\",\"_HOSTNAME\":\"node-3\",\"SYSLOG_IDENTIFIER\":\"python3\",\"_PID\":\"42\",\"MESSAGE\":\"a\\nb\"}\n"
         "{\"__REALTIME_TIMESTAMP\":\"1772881201000000\",\"_HOSTNAME\":\"node-3\",\"_TRANSPORT\":\"kernel\",\"_PID\":\"1\",\"MESSAGE\":\"NVRM: Xid\"}\n"
         "{\"__REALTIME_TIMESTAMP\":\"1772881201000000\",\"_COMM\":\"my tool\",\"MESSAGE\":[104,105,255]}\n{\"MESSAGE\":null}\n{\"MESSAGE\":[\"two\",\"texts\"]}\n[1]\n";
-    check(
-        text,
+    check_as(
+        DG_KIND_SERVER, text,
         "2026-03-07T11:00:00.5+00:00 node-3 python3[42]: a\n2026-03-07T11:00:00.5+00:00 node-3 python3[42]: b\n"
         "2026-03-07T11:00:01+00:00 node-3 kernel: NVRM: Xid\n2026-03-07T11:00:01+00:00 localhost my_tool: hi\xff\n\ntwo\n[1]\n",
         LINES(1, 1, 2, 3, 4, 5, 6));
@@ -93,6 +97,83 @@ static void decodes_journal_json(void **state) {
     assert_slice(p.body, "a");
     assert_slice(p.host, "node-3");
     assert_true(p.pid == 42 && p.zone_stated && p.syslog);
+}
+
+/* The journal of a whole host: the kernel's lines are a source of the same name behind the others, with their numbers.
+ */
+static void check_aside(const char *from, enum dg_kind kind, const char *text, enum dg_kind aside_kind,
+                        const char *aside, const uint64_t *lines, size_t n) {
+    for (uint32_t source = 0; source < 2; source++) {
+        struct dg_ingest *in = dg_ingest_new(&plain_opts);
+        assert_non_null(in);
+        assert_int_equal(dg_ingest_add(in, file_with(0, dg_cstr(from)), DG_KIND_UNKNOWN), 0);
+        struct got g = read_source(in, source);
+        assert_int_equal(n_sources(in), aside ? 2 : 1);
+        const struct dg_source *s = source_at(in, source && aside);
+        assert_int_equal(s->kind, source && aside ? aside_kind : kind);
+        assert_string_equal(s->name, source_at(in, 0)->name);
+        assert_int_equal(s->bytes, strlen(from));
+        assert_int_equal(s->lines, source_at(in, 0)->lines);
+        assert_slice(dg_buf_slice(&g.text), !source ? text : aside ? aside : "");
+        if (source && aside) assert_lines(&g, lines, n);
+        got_release(&g);
+        dg_ingest_free(in);
+    }
+}
+
+#define K(text) "Mar 07 11:00:00 h kernel: " text "\n"
+#define O(text) "Mar 07 11:00:00 h ollama[9]: time=2024-03-07T10:00:00Z level=INFO source=a.go:1 msg=" text "\n"
+#define S(text) "Mar 07 11:00:00 h systemd[1]: " text "\n"
+
+static void sets_the_kernel_aside(void **state) {
+    (void)state;
+    check_aside(K("a") O("x") "\tgoes on\n" K("b") "\tgoes on\n" S("y") K("c#012d"), DG_KIND_SERVER,
+                O("x") "\tgoes on\n" S("y"), DG_KIND_KERNEL, K("a") K("b") "\tgoes on\n" K("c") K("d"),
+                LINES(1, 4, 5, 7, 7));
+    check_aside(O("x") S("y"), DG_KIND_SERVER, O("x") S("y"), 0, NULL, NULL, 0);
+    check_aside(O("x") O("y"), DG_KIND_SERVER, O("x") O("y"), 0, NULL, NULL, 0);
+    /* nobody known speaks beside the kernel: what does later is known by then, as what it is */
+    check_aside(K("a") K("b") S("y"), DG_KIND_KERNEL, K("a") K("b"), DG_KIND_SCHEDULER, S("y"), LINES(3));
+    check_aside(K("a") K("b") "Mar 07 11:00:00 h sshd[4]: x\n", DG_KIND_KERNEL, K("a") K("b"), DG_KIND_KERNEL,
+                "Mar 07 11:00:00 h sshd[4]: x\n", LINES(3));
+    check_aside(S("x") S("y") K("a"), DG_KIND_SCHEDULER, S("x") S("y") K("a"), 0, NULL, NULL, 0);
+    check_aside(
+        "{\"__REALTIME_TIMESTAMP\":\"1772881200000000\",\"_TRANSPORT\":\"kernel\",\"MESSAGE\":\"NVRM: x\"}\n"
+        "{\"__REALTIME_TIMESTAMP\":\"1772881200000000\",\"SYSLOG_IDENTIFIER\":\"v\",\"MESSAGE\":\"vllm serve x\"}\n",
+        DG_KIND_SERVER, "2026-03-07T11:00:00+00:00 localhost v: vllm serve x\n", DG_KIND_KERNEL,
+        "2026-03-07T11:00:00+00:00 localhost kernel: NVRM: x\n", LINES(1));
+}
+
+/* The year that only the others' lines state counts for the kernel's as well. */
+static void aside_has_the_same_year(void **state) {
+    (void)state;
+    struct dg_ingest *in;
+    struct got g = read_text(DG_S(O("x") K("a")), DG_KIND_UNKNOWN, &in);
+    assert_int_equal(n_sources(in), 2);
+    double now = source_at(in, 0)->first_time;
+    assert_true(fabs(now - dg_time_utc(2024, 3, 7, 11, 0, 0)) < 14 * 3600);
+    assert_true(source_at(in, 1)->first_time == now);
+    got_release(&g);
+    dg_ingest_free(in);
+}
+
+/* Of so much that memory would not hold it the end is kept. */
+static void aside_has_a_limit(void **state) {
+    (void)state;
+    enum { N = 300000 };
+    _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(SIZE_MAX / 4);
+    dg_buf_adds(&b, O("x"));
+    for (int i = 0; i < N; i++) dg_buf_addf(&b, "Mar 07 11:00:00 h kernel: a line that is one of very many: %07d\n", i);
+    struct dg_ingest *in = dg_ingest_new(&plain_opts);
+    assert_int_equal(dg_ingest_add_text(in, "t", DG_KIND_UNKNOWN, dg_buf_slice(&b)), 0);
+    struct got g = read_source(in, 1);
+    assert_false(source_at(in, 0)->truncated);
+    assert_true(source_at(in, 1)->truncated);
+    assert_true(g.text.len > 7 << 20 && g.text.len <= 16 << 20);
+    for (size_t i = 0; i < g.lines.n; i++) assert_int_equal(g.lines.v[i], N + 1 - (g.lines.n - 1 - i));
+    assert_true(dg_slice_ends(dg_buf_slice(&g.text), DG_S(": 0299999\n")));
+    got_release(&g);
+    dg_ingest_free(in);
 }
 
 /* One field with a length and a newline in it, a field that is too large, an entry without an end. */
@@ -232,6 +313,9 @@ int main(void) {
         cmocka_unit_test(decodes_loggers),
         cmocka_unit_test(json_that_is_no_log_stays),
         cmocka_unit_test(decodes_journal_json),
+        cmocka_unit_test(sets_the_kernel_aside),
+        cmocka_unit_test(aside_has_the_same_year),
+        cmocka_unit_test(aside_has_a_limit),
         cmocka_unit_test(decodes_journal_export),
         cmocka_unit_test(decodes_kernel_records),
         cmocka_unit_test(numbers_go_over_blocks),
