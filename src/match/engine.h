@@ -321,6 +321,8 @@ void line_hits(struct engine *e, struct line *line, size_t base, const struct si
 /* ---- rules.c */
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);
 bool same_process(long pid_a, int rank_a, long pid_b, int rank_b);
+/* Is it a later step of a sequence of which no step before it was seen? Whether it matches then changes nothing. */
+bool out_of_turn(const struct engine *e, const struct dg_pattern *p);
 /* The pattern matched on this line: advance its rule. */
 void rule_hit(struct engine *e, const struct dg_pattern *p, const struct line *line, const struct msg *msg,
               const struct caps *caps);

@@ -97,11 +97,18 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
 
 static void open_text(struct engine *e, const struct dg_rule *rule, const struct line *outer, struct dg_slice text);
 
+/* Only who says that a line is no failure, or opens its text, has a say by a part alone. */
+static bool speaks_alone(const struct dg_rule *rule) {
+    return rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT ||
+           rule->opens >= DG_OPENS_TEXT;
+}
+
 static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, struct line *line) {
     const struct dg_rule *rule = n->rule;
     struct rule_state *s = &e->rules[n->pattern->rule];
     if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
+    if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
     struct caps caps;
     const struct msg *msg = pattern_match(e, n->pattern, line, lit_at, &caps);
     if (!msg) return;

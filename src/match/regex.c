@@ -2,7 +2,7 @@
 #include "match/engine.h"
 #include "base/timex.h"
 
-enum { WINDOW = 4096, LONG_WINDOW = 256 << 10, WINDOWS_TRIED = 8, PARTS_TRIED = 8, ERRORS_MAX = 3, TIMED = 16 };
+enum { WINDOW = 4096, LONG_WINDOW = 256 << 10, WINDOWS_TRIED = 8, PARTS_TRIED = 8, ERRORS_MAX = 3, TIMED = 64 };
 static const double BUDGET = 1.0, BUDGET_EACH = 50e-6;
 
 void regex_free(struct regex *r) {
@@ -81,6 +81,7 @@ static void switch_off(struct engine *e, const struct dg_rule *rule, const char 
 /* One of those who match compiles; the others go on without meanwhile, and all do where there is no JIT. */
 static void compile_hot(struct regex *r) {
     int none = JIT_NOT_YET;
+    if (atomic_load_explicit(&r->jit, memory_order_relaxed) != JIT_NOT_YET) return;
     if (!atomic_compare_exchange_strong(&r->jit, &none, JIT_COMPILING)) return;
     if (!pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE))
         atomic_store_explicit(&r->jit, JIT_READY, memory_order_release);

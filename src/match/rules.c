@@ -202,6 +202,14 @@ static struct inst *chain_before(struct engine *e, const struct dg_rule *rule, u
     return best;
 }
 
+bool out_of_turn(const struct engine *e, const struct dg_pattern *p) {
+    const struct rule_state *s = &e->rules[p->rule];
+    if (!p->part || p->negative || p->opens_end || e->m->rules->rules[p->rule].mode != DG_MATCH_SEQUENCE) return false;
+    for (uint32_t i = 0; i < s->n_insts; i++)
+        if (s->insts[i].have[p->part - 1]) return false;
+    return true;
+}
+
 static void sequence_part(struct engine *e, const struct dg_rule *rule, const struct dg_pattern *p,
                           const struct line *line, const struct dg_place *place, const struct caps *caps) {
     uint32_t k = p->part;
