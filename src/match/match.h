@@ -15,14 +15,15 @@ void dg_matcher_free(struct dg_matcher *m);
 static inline void dg_matcher_freep(struct dg_matcher **m) { dg_matcher_free(*m); }
 
 struct dg_match_opts {
-    /* Where blocks come from: as dg_ingest_next / dg_ingest_release / dg_ingest_sources. */
+    /* Where blocks come from: as dg_ingest_next / dg_ingest_release / dg_ingest_sources. `next` and `sources` are
+     * called by one thread at a time, `release` by any. */
     int (*next)(void *in, struct dg_block **ret, struct dg_err *err);
     void (*release)(void *in, struct dg_block *block);
     const struct dg_source *(*sources)(void *in, uint32_t *ret_n);
     void *in;
     void (*split)(struct dg_slice line, enum dg_kind kind, struct dg_prefix *ret); /* dg_prefix_parse */
-    unsigned threads;                                                              /* 1 or 2 */
-    bool plain; /* no literal pass: rule by rule, line by line. Same results; for tests */
+    unsigned threads; /* 1: all by the caller; 2: from the second block on others call `next`, and scan */
+    bool plain;       /* no literal pass: rule by rule, line by line. Same results; for tests */
 };
 /* Scan everything. 0: *ret lives in `arena`. -DG_E_NOMEM, or what `next` returned. */
 int dg_match_scan(const struct dg_matcher *m, const struct dg_match_opts *opts, struct dg_arena *arena,

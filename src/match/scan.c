@@ -1,15 +1,22 @@
-/* Blocks through the two stages. Stage 1 of a block is pure, so either thread may do it; stage 2 and everything that
- * touches the input is done by the calling thread, in file order. */
+/* Blocks through the two stages. Stage 1 of a block is pure, so any thread may do it; stage 2 is done by the calling
+ * thread, in file order. What touches the input is done by one thread: by the caller until there is a second block,
+ * then by a reader, so that a pipe or a decompressor never waits for a scan. */
 #include "match/engine.h"
 #include <pthread.h>
 
-enum { JOBS = 3 };
+enum { JOBS = 4 };
 
 enum job_state { FREE, READY, BUSY, DONE };
 struct job {
     struct dg_block *block;
+    enum dg_kind kind; /* of its source */
     struct hits hits;
     enum job_state state;
+};
+
+struct thread {
+    pthread_t id;
+    bool runs;
 };
 
 struct pipeline {
@@ -18,9 +25,12 @@ struct pipeline {
     struct engine *engine;
     struct job jobs[JOBS];
     unsigned first, n, max; /* jobs[first % JOBS] is the oldest of n */
+    bool ended;             /* no block comes any more: */
+    int failed;             /* 0, or why, told by `err` */
+    struct dg_err err;
     struct scanner worker_scanner;
-    pthread_t worker;
-    bool started, stop;
+    struct thread reader, worker;
+    bool stop;
     pthread_mutex_t lock;
     pthread_cond_t change;
 };
@@ -57,81 +67,106 @@ static void *work(void *ctx) {
     return NULL;
 }
 
-/* The second thread is worth its start when there is a second block. Without it everything goes on, slower. */
-static void start_worker(struct pipeline *p) {
-    if (p->started || p->max < 2 || p->n < 2) return;
-    p->started = !scanner_init(&p->worker_scanner, p->m, p->opts->plain) && !pthread_create(&p->worker, NULL, work, p);
-    if (!p->started) p->max = 1;
-}
-
-static int fill(struct pipeline *p, bool *more, struct dg_err *err) {
-    while (*more && p->n < p->max) {
-        struct dg_block *b;
-        int r = p->opts->next(p->opts->in, &b, err);
-        if (r < 0) return r;
-        *more = r > 0;
-        if (!r) break;
-        struct job *j = nth(p, p->n);
-        if (!j->hits.lines && hits_init(&j->hits, p->m)) {
-            p->opts->release(p->opts->in, b);
-            return dg_err_nomem(err);
-        }
-        pthread_mutex_lock(&p->lock);
-        j->block = b;
+/* One more block, for which there is a free job; or the end. Called and returning with the lock held. */
+static void take_in(struct pipeline *p) {
+    struct job *j = nth(p, p->n); /* it stays the same when older ones retire */
+    uint32_t n;
+    pthread_mutex_unlock(&p->lock);
+    int r = p->opts->next(p->opts->in, &j->block, &p->err);
+    if (r > 0) j->kind = p->opts->sources(p->opts->in, &n)[j->block->source].kind;
+    if (r > 0 && !j->hits.lines && hits_init(&j->hits, p->m)) {
+        p->opts->release(p->opts->in, j->block);
+        r = dg_err_nomem(&p->err);
+    }
+    pthread_mutex_lock(&p->lock);
+    if (r > 0) {
         j->state = READY;
         p->n++;
-        pthread_cond_broadcast(&p->change);
-        pthread_mutex_unlock(&p->lock);
-        start_worker(p);
+    } else {
+        p->ended = true;
+        p->failed = r;
     }
-    return 0;
+    pthread_cond_broadcast(&p->change);
 }
 
-static void wait_for(struct pipeline *p, struct job *j) {
+static void *read_on(void *ctx) {
+    struct pipeline *p = ctx;
     pthread_mutex_lock(&p->lock);
-    while (j->state != DONE) {
+    while (!p->stop && !p->ended) {
+        if (p->n < p->max)
+            take_in(p);
+        else
+            pthread_cond_wait(&p->change, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Without them everything goes on, slower. */
+static void start_threads(struct pipeline *p) {
+    p->worker.runs =
+        !scanner_init(&p->worker_scanner, p->m, p->opts->plain) && !pthread_create(&p->worker.id, NULL, work, p);
+    p->reader.runs = p->worker.runs && !pthread_create(&p->reader.id, NULL, read_on, p);
+    if (!p->reader.runs) p->max = 1;
+}
+
+/* The oldest block, through stage 1; NULL at the end. */
+static struct job *next_job(struct pipeline *p) {
+    struct job *j = NULL;
+    pthread_mutex_lock(&p->lock);
+    while (!p->reader.runs && !p->ended && p->n < p->max) {
+        take_in(p);
+        if (p->n == 2) start_threads(p);
+    }
+    while (!j && (p->n || !p->ended)) {
         struct job *other = ready(p);
-        if (other)
+        if (p->n && nth(p, 0)->state == DONE)
+            j = nth(p, 0);
+        else if (other)
             do_job(p, other, &p->engine->scanner);
         else
             pthread_cond_wait(&p->change, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
+    return j;
 }
 
 static void retire(struct pipeline *p, struct job *j) {
+    struct dg_block *b = j->block;
     pthread_mutex_lock(&p->lock);
     j->state = FREE;
     p->first++;
     p->n--;
+    pthread_cond_broadcast(&p->change);
     pthread_mutex_unlock(&p->lock);
-    p->opts->release(p->opts->in, j->block);
+    p->opts->release(p->opts->in, b);
 }
 
 static void second_stage(struct pipeline *p, struct job *j) {
     struct engine *e = p->engine;
     const struct dg_block *b = j->block;
     if (!e->in_source || e->source != b->source) {
-        uint32_t n;
         engine_end_source(e);
-        engine_begin_source(e, b->source, p->opts->sources(p->opts->in, &n)[b->source].kind);
+        engine_begin_source(e, b->source, j->kind);
     }
     engine_block(e, &e->scanner, b, &j->hits);
     if (b->last) engine_end_source(e);
 }
 
 static int run(struct pipeline *p, struct dg_err *err) {
-    bool more = true;
-    for (;;) {
-        int r = fill(p, &more, err);
-        if (r) return r;
-        if (!p->n) return 0;
-        struct job *j = nth(p, 0);
-        wait_for(p, j);
+    struct job *j;
+    while ((j = next_job(p))) {
         second_stage(p, j);
         retire(p, j);
         if (p->engine->nomem) return dg_err_nomem(err);
     }
+    if (p->failed && err) *err = p->err;
+    return p->failed;
+}
+
+static void join(struct thread *t) {
+    if (t->runs) pthread_join(t->id, NULL);
+    t->runs = false;
 }
 
 static void take_down(struct pipeline *p) {
@@ -139,7 +174,8 @@ static void take_down(struct pipeline *p) {
     p->stop = true;
     pthread_cond_broadcast(&p->change);
     pthread_mutex_unlock(&p->lock);
-    if (p->started) pthread_join(p->worker, NULL);
+    join(&p->reader);
+    join(&p->worker);
     while (p->n) retire(p, nth(p, 0));
     for (int i = 0; i < JOBS; i++) hits_release(&p->jobs[i].hits);
     scanner_release(&p->worker_scanner);
