@@ -117,7 +117,7 @@ static bool beats_directly(const struct dg_rule *a, const struct dg_rule *b) {
 
 /* Is there a way from a to b over refines and explains? A symptom yields to what is none without being named. */
 static bool beats(const struct dg_ruleset *set, const struct dg_rule *a, const struct dg_rule *b, int depth) {
-    if (beats_directly(a, b) || (b->symptom && !a->symptom)) return true;
+    if (beats_directly(a, b) || (!depth && b->symptom && !a->symptom)) return true;
     for (uint32_t i = 0; depth < 4 && i < a->refines.n; i++) {
         const struct dg_rule *mid = dg_ruleset_find(set, a->refines.v[i]);
         if (mid && mid != a && beats(set, mid, b, depth + 1)) return true;
