@@ -55,8 +55,8 @@ struct literal { /* a text that is sought, once, for all its needles */
     uint16_t run;     /* where its rare bytes begin */
     bool is_short;
 };
-struct grams {       /* of all long or all short literals */
-    uint8_t *filter; /* by hash: 1: a gram may have it */
+struct grams {                /* of all long or all short literals */
+    uint8_t *filter, *second; /* by hash, by another one: 1: a gram may have it */
     struct gram {
         uint64_t text;
         uint32_t uses; /* the first; gram_use.next leads on; 0: none */
@@ -67,7 +67,7 @@ struct grams {       /* of all long or all short literals */
         char last;   /* byte of the literal: tells at a glance that most are not meant */
     } * uses;        /* from 1 on */
     uint32_t n_uses, table_mask;
-    unsigned filter_shift, table_shift;
+    unsigned filter_shift, second_shift, table_shift;
 };
 struct sieve {
     struct literal *literals;

@@ -19,7 +19,7 @@ void found_free(struct found *f) {
 
 static uint64_t hash_of(const struct engine *e, const struct hit *hit) {
     uint32_t head[3] = {(uint32_t)(hit->rule - e->m->rules->rules), e->kind, hit->launch};
-    uint64_t h = XXH3_64bits(head, sizeof(head));
+    uint64_t h = XXH3_64bits_withSeed(head, sizeof(head), XXH3_64bits(hit->place->unit.ptr, hit->place->unit.len));
     for (uint32_t i = 0; i < hit->rule->n_captures; i++) {
         const struct dg_capdef *def = &hit->rule->captures[i];
         if (!def->key) continue;
@@ -270,7 +270,7 @@ void launch_begin(struct engine *e, const struct dg_place *place) {
     l->begun = true;
     e->begin_hash = hash;
     e->begin = *place;
-    e->begin.text = e->begin.label = (struct dg_slice){NULL, 0};
+    e->begin.text = e->begin.label = e->begin.unit = (struct dg_slice){NULL, 0};
 }
 
 void launch_pulse(struct engine *e, const struct dg_place *place) {

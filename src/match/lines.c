@@ -29,7 +29,7 @@ static const char ELLIPSIS[] = "\xe2\x80\xa6";
 bool keep(struct kept *k, const struct dg_place *place, const struct dg_capture *caps, uint32_t n_caps) {
     bool cut = place->text.len > TEXT_MAX;
     struct dg_slice text = cut ? dg_slice_upto(place->text, cut_utf8(place->text, TEXT_MAX - 3)) : place->text;
-    size_t need = n_caps * sizeof(*caps) + text.len + sizeof(ELLIPSIS) + place->label.len + 2;
+    size_t need = n_caps * sizeof(*caps) + text.len + sizeof(ELLIPSIS) + place->label.len + place->unit.len + 3;
     for (uint32_t i = 0; i < n_caps; i++) need += caps[i].text.len + 1;
     if (need > k->cap) {
         char *mem = dg_malloc(need);
@@ -49,6 +49,7 @@ bool keep(struct kept *k, const struct dg_place *place, const struct dg_capture 
         k->place.text.len += sizeof(ELLIPSIS) - 1;
     }
     k->place.label = put(&at, place->label);
+    k->place.unit = put(&at, place->unit);
     for (uint32_t i = 0; i < n_caps; i++)
         k->caps[i] = (struct dg_capture){caps[i].name, put(&at, caps[i].text), caps[i].type};
     return true;
@@ -58,7 +59,8 @@ struct dg_place place_in_arena(struct engine *e, const struct kept *k) {
     struct dg_place p = k->place;
     p.text = dg_arena_dup(e->arena, p.text);
     p.label = dg_arena_dup(e->arena, p.label);
-    if (!p.text.ptr || !p.label.ptr) e->nomem = true;
+    p.unit = dg_arena_dup(e->arena, p.unit);
+    if (!p.text.ptr || !p.label.ptr || !p.unit.ptr) e->nomem = true;
     return p;
 }
 
@@ -90,6 +92,7 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
                              .rank = msg->pre.rank,
                              .pid = msg->pre.pid,
                              .label = msg->pre.label,
+                             .unit = msg->pre.unit,
                              .text = msg->body};
 }
 

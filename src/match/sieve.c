@@ -2,8 +2,9 @@
  *
  * Of each literal a run of ten bytes is chosen that is rare in logs. Whatever the literal's place in the block, one of
  * the run's three 8-byte grams begins at a multiple of three; so only every third place is looked at. A table of bytes
- * by the gram's hash lets a few percent of the places through, without a branch; what a place means is then told by a
- * table of grams, and proved by comparing whole literals. Shorter literals go the same way by 4-byte grams. */
+ * by the gram's hash lets a few percent of the places through, another one fewer, both without a branch; what a place
+ * means is then told by a table of grams, and proved by comparing whole literals. Shorter literals go the same way by
+ * 4-byte grams. */
 #include "match/engine.h"
 #include <assert.h>
 #include <endian.h>
@@ -74,9 +75,8 @@ static uint64_t load(const char *p) {
 
 /* Hashes of both grams that begin at a place: the upper bits are of eight bytes, those of the lower half of four. */
 static uint64_t mix(uint64_t x) { return x * UINT64_C(0x9e3779b97f4a7c15); }
-static uint32_t hash_long(uint64_t mixed) { return (uint32_t)(mixed >> 32); }
-static uint32_t hash_short(uint64_t mixed) { return (uint32_t)mixed; }
-static bool may_be(const struct grams *g, uint32_t hash) { return g->filter[hash >> g->filter_shift]; }
+static uint64_t mix_again(uint64_t x) { return x * UINT64_C(0xff51afd7ed558ccd); }
+static uint32_t hash_of(uint64_t mixed, bool is_short) { return (uint32_t)(is_short ? mixed : mixed >> 32); }
 
 /* The gram, or the free place where it is to stand. */
 static struct gram *find(const struct grams *g, uint64_t text, uint32_t hash) {
@@ -87,10 +87,11 @@ static struct gram *find(const struct grams *g, uint64_t text, uint32_t hash) {
 static void add_gram(struct sieve *s, uint32_t literal, size_t at, const char text[LONG]) {
     struct literal *l = &s->literals[literal];
     struct grams *g = l->is_short ? &s->shorts : &s->longs;
-    uint64_t x = load(text), y = mix(x);
-    uint32_t hash = l->is_short ? hash_short(y) : hash_long(y);
+    uint64_t x = load(text);
+    uint32_t hash = hash_of(mix(x), l->is_short);
     struct gram *gram = find(g, x, hash);
     g->filter[hash >> g->filter_shift] = 1;
+    g->second[hash_of(mix_again(x), l->is_short) >> g->second_shift] = 1;
     g->uses[++g->n_uses] = (struct gram_use){literal, gram->uses, (uint16_t)at, l->text.ptr[l->text.len - 1]};
     *gram = (struct gram){x, g->n_uses};
 }
@@ -117,18 +118,22 @@ static unsigned bits_for(size_t n, unsigned max) {
 }
 
 static bool grams_init(struct grams *g, size_t uses) {
-    unsigned filter = bits_for(32 * uses, BITS_MAX), table = bits_for(2 * uses, 31);
+    unsigned filter = bits_for(32 * uses, BITS_MAX), second = bits_for(8 * uses, BITS_MAX),
+             table = bits_for(2 * uses, 31);
     g->filter = dg_calloc((size_t)1 << filter, sizeof(*g->filter));
+    g->second = dg_calloc((size_t)1 << second, sizeof(*g->second));
     g->table = dg_calloc((size_t)1 << table, sizeof(*g->table));
     g->uses = dg_calloc(uses + 1, sizeof(*g->uses));
     g->filter_shift = 32 - filter;
+    g->second_shift = 32 - second;
     g->table_shift = 32 - table;
     g->table_mask = (UINT32_C(1) << table) - 1;
-    return g->filter && g->table && g->uses;
+    return g->filter && g->second && g->table && g->uses;
 }
 
 static void grams_release(struct grams *g) {
     free(g->filter);
+    free(g->second);
     free(g->table);
     free(g->uses);
 }
@@ -193,6 +198,19 @@ static uint32_t pick(const struct sieve *s, const char *data, size_t at, size_t 
     return found;
 }
 
+/* Those of n places that the second filters let through as well. */
+static uint32_t sift(const struct sieve *s, const char *data, uint32_t *places, uint32_t n) {
+    const uint8_t *longs = s->longs.second, *shorts = s->shorts.second;
+    const unsigned by_long = 32 + s->longs.second_shift, by_short = s->shorts.second_shift;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t y = mix_again(load(data + places[i]));
+        places[kept] = places[i];
+        kept += longs[y >> by_long] | shorts[(uint32_t)y >> by_short];
+    }
+    return kept;
+}
+
 /* Whole literals around the gram at `at`, all within data[from, len). */
 static bool prove(const struct sieve *s, const struct grams *g, const struct gram *gram, const char *data, size_t from,
                   size_t len, size_t at, sieve_fn fn, void *ctx) {
@@ -212,16 +230,13 @@ void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len
     for (size_t at = from; at < len;) {
         size_t groups = (len - at + STEP * GROUP - 1) / (STEP * GROUP);
         if (groups > PLACES / GROUP) groups = PLACES / GROUP;
-        uint32_t n = pick(s, data, at, groups, places);
+        uint32_t n = sift(s, data, places, pick(s, data, at, groups, places));
         for (uint32_t i = 0; i < n && places[i] < len; i++) {
             uint64_t x = load(data + places[i]), y = mix(x);
-            const struct grams *g = &s->longs;
-            if (may_be(g, hash_long(y)) && !prove(s, g, find(g, x, hash_long(y)), data, from, len, places[i], fn, ctx))
-                return;
-            g = &s->shorts;
-            x &= UINT32_MAX;
-            if (may_be(g, hash_short(y)) &&
-                !prove(s, g, find(g, x, hash_short(y)), data, from, len, places[i], fn, ctx))
+            const struct gram *l = find(&s->longs, x, hash_of(y, false)),
+                              *c = find(&s->shorts, x & UINT32_MAX, hash_of(y, true));
+            if (!prove(s, &s->longs, l, data, from, len, places[i], fn, ctx) ||
+                !prove(s, &s->shorts, c, data, from, len, places[i], fn, ctx))
                 return;
         }
         at += groups * STEP * GROUP;
