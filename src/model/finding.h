@@ -21,6 +21,7 @@ struct dg_place {
     int rank;                /* -1: none */
     long pid;                /* of the prefix; -1 */
     struct dg_slice label;   /* process name of the prefix */
+    struct dg_slice unit;    /* identifier in a journal or syslog; or empty */
     struct dg_slice text;
 };
 

@@ -30,9 +30,10 @@ struct dg_prefix {
     struct dg_slice
         label; /* process name as printed: "EngineCore_DP0", "Worker_TP3", "TP3", "sglang::schedul"; or empty */
     struct dg_slice host; /* syslog/journal host, or empty */
-    struct dg_slice unit; /* identifier in syslog/journal ("ollama", "kernel"), also where the message names a process */
-    double time;          /* epoch seconds, or seconds since boot when `boot_clock`; NaN: none */
-    double boot;          /* seconds since boot where printed, also behind a wall clock; NaN */
+    struct dg_slice
+        unit;    /* identifier in syslog/journal ("ollama", "kernel"), also where the message names a process */
+    double time; /* epoch seconds, or seconds since boot when `boot_clock`; NaN: none */
+    double boot; /* seconds since boot where printed, also behind a wall clock; NaN */
     bool boot_clock;
     bool zone_stated;  /* the line itself says its offset */
     bool year_missing; /* the line has no year: `time` assumes the current one */

@@ -49,9 +49,10 @@ struct dg_judge {
     struct dg_diagnosis *d;
     struct dg_episode ep;
     struct dg_by_launch findings, fatals;
-    enum dg_fate *fate;  /* per finding */
-    uint32_t *beaten_by; /* per finding: the candidate that makes it an echo; UINT32_MAX */
-    uint32_t *rank;      /* candidates, best first */
+    struct dg_units *units; /* per source: whose lines are the server's own */
+    enum dg_fate *fate;     /* per finding */
+    uint32_t *beaten_by;    /* per finding: the candidate that makes it an echo; UINT32_MAX */
+    uint32_t *rank;         /* candidates, best first */
     uint32_t n_rank;
     bool telling; /* the judged episode is at work: say how sources were joined */
     bool zoned;   /* a join holds only if the clocks are whole half hours apart */
@@ -106,6 +107,9 @@ struct dg_slice dg_fact(const struct dg_judge *j, const char *name);
 /* launches.c */
 int dg_launches_choose(struct dg_judge *j, struct dg_err *err); /* fills ep, d->launches, d->judged */
 bool dg_kernel_side(const struct dg_judge *j, const struct dg_finding *f);
+/* units.c */
+bool dg_units_learn(struct dg_judge *j);                             /* false: no memory */
+bool dg_foreign(const struct dg_judge *j, const struct dg_place *p); /* printed by another service of the host? */
 /* causes.c */
 void dg_causes_rank(struct dg_judge *j);
 bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f);

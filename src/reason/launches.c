@@ -1,19 +1,32 @@
 /* Which launch is judged: the last that is not the echo of an earlier one; with several server sources, those that ran
  * together. */
 #include "reason/judge.h"
+#include "base/trace.h"
 #include <stdlib.h>
 
-/* Sort by launch, keeping the order: count, sum up, place. */
+/* Where one thing of the scan stands. */
+struct spot {
+    uint32_t launch;
+    const struct dg_place *place;
+};
+
+/* Sort by launch, keeping the order: count, sum up, place. What other services printed is left out. */
 static struct dg_by_launch sort_by_launch(struct dg_judge *j, uint32_t n,
-                                          uint32_t (*launch_of)(const struct dg_scan *, uint32_t)) {
+                                          struct spot (*spot_of)(const struct dg_scan *, uint32_t)) {
     uint32_t buckets = j->scan->n_launches + 1;
     struct dg_by_launch by = {dg_judge_alloc(j, (buckets + 2) * sizeof(*by.from)),
                               dg_judge_alloc(j, (n + 1) * sizeof(*by.v))};
     if (!by.from || !by.v) return (struct dg_by_launch){0};
     for (int placing = 0; placing < 2; placing++) {
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t b = launch_of(j->scan, i);
-            if (b >= j->scan->n_launches) b = buckets - 1;
+            struct spot spot = spot_of(j->scan, i);
+            uint32_t b = spot.launch < j->scan->n_launches ? spot.launch : buckets - 1;
+            if (dg_foreign(j, spot.place)) {
+                if (placing)
+                    dg_trace("cause", "input %u line %llu: of another service: %.*s", spot.place->source,
+                             (unsigned long long)spot.place->line, DG_FMT(spot.place->unit));
+                continue;
+            }
             if (placing)
                 by.v[by.from[b + 1]++] = i;
             else
@@ -24,8 +37,12 @@ static struct dg_by_launch sort_by_launch(struct dg_judge *j, uint32_t n,
     return by;
 }
 
-static uint32_t launch_of_finding(const struct dg_scan *s, uint32_t i) { return s->findings[i].launch; }
-static uint32_t launch_of_fatal(const struct dg_scan *s, uint32_t i) { return s->fatals[i].launch; }
+static struct spot spot_of_finding(const struct dg_scan *s, uint32_t i) {
+    return (struct spot){s->findings[i].launch, &s->findings[i].first};
+}
+static struct spot spot_of_fatal(const struct dg_scan *s, uint32_t i) {
+    return (struct spot){s->fatals[i].launch, &s->fatals[i].place};
+}
 
 static int by_index(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -53,8 +70,9 @@ static bool index_scan(struct dg_judge *j) {
     j->ep.in = dg_judge_alloc(j, s->n_launches + 1);
     j->ep.f = dg_judge_alloc(j, (s->n_findings + 1) * sizeof(*j->ep.f));
     j->ep.t = dg_judge_alloc(j, (s->n_fatals + 1) * sizeof(*j->ep.t));
-    j->findings = sort_by_launch(j, s->n_findings, launch_of_finding);
-    j->fatals = sort_by_launch(j, s->n_fatals, launch_of_fatal);
+    if (!dg_units_learn(j)) return false;
+    j->findings = sort_by_launch(j, s->n_findings, spot_of_finding);
+    j->fatals = sort_by_launch(j, s->n_fatals, spot_of_fatal);
     return !j->failed;
 }
 
