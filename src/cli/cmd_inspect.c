@@ -21,15 +21,8 @@ static json_t *code_row(const struct dg_code *c) {
 /* "sm_80 sm_90a ptx_120": what a table has room for. */
 static void add_targets(struct dg_buf *out, const struct dg_image_member *m) {
     for (uint32_t i = 0; i < m->n_codes; i++) {
-        struct dg_buf target = DG_BUF_INIT(32);
-        dg_target_add(&target, m->codes[i].target);
-        struct dg_slice t = dg_buf_slice(&target);
-        if (m->codes[i].kind == DG_CODE_CUBIN)
-            dg_buf_addf(out, "%s%.*s", i ? " " : "", DG_FMT(t));
-        else
-            dg_buf_addf(out, "%s%s:%.*s", i ? " " : "", dg_code_kind_name(m->codes[i].kind),
-                        DG_FMT(dg_slice_from(t, 3)));
-        dg_buf_release(&target);
+        dg_buf_adds(out, i ? " " : "");
+        dg_image_code_add(out, &m->codes[i]);
     }
 }
 

@@ -257,6 +257,7 @@ int dg_job_judge(struct dg_job *job, struct dg_err *err) {
     dg_trace("phase", "judged; %u choices were tried before", view.n);
     opts.history = &view;
     if (!r && dg_propose(&opts, job->arena, job->d)) r = dg_err_nomem(err);
+    if (!r && dg_job_libraries(job)) r = dg_err_nomem(err);
     return r;
 }
 

@@ -49,6 +49,10 @@ int dg_job_judge(struct dg_job *job, struct dg_err *err);
 /* Make the report and record it, unless --no-record: a history that cannot be written is a warning. */
 int dg_job_report(struct dg_job *job, struct dg_err *err);
 
+/* libraries.c: what the libraries hold that the first cause names, unless --device or --no-device was said. 0 or
+ * -DG_E_NOMEM. */
+int dg_job_libraries(struct dg_job *job);
+
 /* history.c: what is recorded of a diagnosis, and what was tried before it. */
 int dg_history_record(struct dg_job *job, struct dg_slice report, int64_t *ret_id, struct dg_err *err);
 /* What counts for an attempt on devices of these capabilities ("8.6,12.0"). An empty view where there is no history; a

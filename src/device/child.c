@@ -29,7 +29,7 @@ static void close_others(int keep) {
         if (fd != keep) close(fd);
 }
 
-static _Noreturn void child_main(int fd, pid_t parent, void (*probe)(int)) {
+static _Noreturn void child_main(int fd, pid_t parent, dg_probe *probe, const void *ctx) {
     struct rlimit none = {0, 0};
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -38,11 +38,11 @@ static _Noreturn void child_main(int fd, pid_t parent, void (*probe)(int)) {
     for (int s = 1; s < 32; s++) signal(s, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     close_others(fd);
-    probe(fd);
+    probe(fd, ctx);
     _exit(0);
 }
 
-void dg_child_start(struct dg_child *c, void (*probe)(int fd)) {
+void dg_child_start(struct dg_child *c, dg_probe *probe, const void *ctx) {
     int p[2];
     memset(c, 0, sizeof(*c));
     c->fd = -1;
@@ -53,7 +53,7 @@ void dg_child_start(struct dg_child *c, void (*probe)(int fd)) {
     if (pid == 0) {
         /* Above the standard descriptors, which become /dev/null. */
         int fd = p[1] > 2 ? p[1] : fcntl(p[1], F_DUPFD, 3);
-        child_main(fd, parent, probe);
+        child_main(fd, parent, probe, ctx);
     }
     close(p[1]);
     if (pid < 0) {
@@ -216,6 +216,20 @@ void dg_child_join2(struct dg_child *a, struct dg_child *b, double patience) {
     read_both(both, patience);
     parse_answer(a);
     parse_answer(b);
+}
+
+void dg_child_wait(struct dg_child *c, double seconds) {
+    double until = dg_time_mono() + seconds;
+    while (c->fd >= 0) {
+        struct pollfd p = {.fd = c->fd, .events = POLLIN};
+        double left = until - dg_time_mono();
+        int r = left > 0 ? poll(&p, 1, (int)(left * 1000) + 1) : 0;
+        if (r < 0 && errno == EINTR) continue;
+        if (r <= 0)
+            finish(c, true);
+        else if (!read_some(c))
+            finish(c, false);
+    }
 }
 
 void dg_child_release(struct dg_child *c) {

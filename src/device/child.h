@@ -36,10 +36,13 @@ struct dg_child {
     struct dg_answer answer;
 };
 
-/* On failure to fork, `end` is DG_CHILD_DIED with signal 0. */
-void dg_child_start(struct dg_child *c, void (*probe)(int fd));
+/* `probe` runs in the child, with `ctx`. On failure to fork, `end` is DG_CHILD_DIED with signal 0. */
+typedef void dg_probe(int fd, const void *ctx);
+void dg_child_start(struct dg_child *c, dg_probe *probe, const void *ctx);
 /* Read both to their end, giving each `patience` seconds after its last line; parse what came. */
 void dg_child_join2(struct dg_child *a, struct dg_child *b, double patience);
+/* Read one to its end, for `seconds` in all, whatever it says; what came is in `text` (NULL: nothing). */
+void dg_child_wait(struct dg_child *c, double seconds);
 void dg_child_release(struct dg_child *c);
 
 #endif

@@ -67,7 +67,8 @@ static void tell_device(const struct cuda *c, int ordinal, int fd) {
     dg_probe_say(fd, "D %d %d.%d %s - %d - %s %s %s", ordinal, major, minor, memory, mode, uuid, pci, name);
 }
 
-void dg_probe_cuda(int fd) {
+void dg_probe_cuda(int fd, const void *unused) {
+    (void)unused;
     char why[256] = "";
     struct cuda c;
     memset(&c, 0, sizeof(c));

@@ -32,8 +32,8 @@ int dg_device_start(const struct dg_device_opts *opts, struct dg_look **ret, str
     l->cuda.fd = l->nvml.fd = -1;
     dg_device_passive(root_of(l), &l->passive);
     if (l->passive.state == DG_DRIVER_LOADED) {
-        dg_child_start(&l->cuda, dg_probe_cuda);
-        dg_child_start(&l->nvml, dg_probe_nvml);
+        dg_child_start(&l->cuda, dg_probe_cuda, NULL);
+        dg_child_start(&l->nvml, dg_probe_nvml, NULL);
     }
     *ret = l;
     return 0;

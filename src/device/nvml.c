@@ -100,7 +100,8 @@ static void tell_device(const struct nvml *n, unsigned index, int fd) {
     tell_processes(n, dev, index, fd);
 }
 
-void dg_probe_nvml(int fd) {
+void dg_probe_nvml(int fd, const void *unused) {
+    (void)unused;
     char why[256] = "";
     struct nvml n;
     memset(&n, 0, sizeof(n));

@@ -15,7 +15,7 @@
 #define DG_PROBE_GPUS 64 /* more than any machine holds; a count above it is a lie */
 
 /* Run in the child; write the protocol to `fd`. */
-void dg_probe_cuda(int fd);
-void dg_probe_nvml(int fd);
+void dg_probe_cuda(int fd, const void *unused);
+void dg_probe_nvml(int fd, const void *unused);
 
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FOLDER_DEPTH = 32, FILES_MAX = 200000 };
 
@@ -77,14 +78,39 @@ static int open_file(const char *path, int *ret_fd, struct dg_err *err) {
     return 0;
 }
 
-static int read_file(struct reading *r, const char *path, bool named, struct dg_err *err) {
-    _cleanup_(dg_closep) int fd = -1;
+static int read_fd(struct reading *r, int fd, const char *path, bool named, struct dg_err *err) {
     _cleanup_(store_closep) struct store *store = NULL;
-    int e = open_file(path, &fd, err);
-    if (e) return e;
     if (store_open_fd(fd, &store)) return dg_err_nomem(err);
     read_any((struct place){r, path, NULL, named, 0}, source_all(store));
     return r->result ? dg_err_nomem(err) : 0;
+}
+
+static int read_file(struct reading *r, const char *path, bool named, struct dg_err *err) {
+    _cleanup_(dg_closep) int fd = -1;
+    int e = open_file(path, &fd, err);
+    return e ? e : read_fd(r, fd, path, named, err);
+}
+
+/* Opening a device or a FIFO may already do something, and opening anew by name may find another file: so the place is
+ * taken without opening it, looked at, and opened through itself. */
+static int open_strangers(const char *path, int *ret_fd, struct dg_err *err) {
+    _cleanup_(dg_closep) int at = open(path, O_PATH | O_CLOEXEC);
+    char self[64];
+    struct stat st;
+    if (at < 0) return dg_err_set(err, DG_E_IO, errno, "cannot open '%s'", path);
+    if (fstat(at, &st) || !S_ISREG(st.st_mode))
+        return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is no regular file", path);
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+    return open_file(self, ret_fd, err);
+}
+
+static bool known_format(int fd) {
+    static const char *const magics[] = {"\177ELF", "!<arch>\n", "PK\3\4"};
+    char h[8] = {0};
+    ssize_t n = pread(fd, h, sizeof(h), 0);
+    for (size_t i = 0; i < DG_COUNT(magics); i++)
+        if (n == sizeof(h) && !memcmp(h, magics[i], strlen(magics[i]))) return true;
+    return false;
 }
 
 struct walk {
@@ -151,6 +177,16 @@ int dg_image_read(const char *path, struct dg_image **ret, struct dg_err *err) {
     struct walk walk = {.reading = &r};
     e = dg_path_is_dir(path) ? walk_folder(&walk, path, 0, err) : read_file(&r, path, true, err);
     return end_reading(&r, e, ret);
+}
+
+int dg_image_read_strangers(const char *path, struct dg_image **ret, struct dg_err *err) {
+    _cleanup_(dg_closep) int fd = -1;
+    struct reading r;
+    int e = open_strangers(path, &fd, err);
+    if (e) return e;
+    if (!known_format(fd)) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is no library, archive or wheel", path);
+    e = begin_reading(&r, err);
+    return e ? e : end_reading(&r, read_fd(&r, fd, path, true, err), ret);
 }
 
 int dg_image_read_bytes(const char *name, struct dg_slice bytes, struct dg_image **ret, struct dg_err *err) {

@@ -43,9 +43,15 @@ struct dg_image {
 /* Read a file, or all files below a folder (links are not followed). 0: *ret is set, free with dg_image_free().
  * -DG_E_IO: cannot be opened; -DG_E_NOMEM. What is damaged inside is told by member.fault, not by an error. */
 int dg_image_read(const char *path, struct dg_image **ret, struct dg_err *err);
+/* The same for a path that a stranger may have written: nothing but a regular file is opened (a link is followed to one
+ * and judged before), and nothing but an ELF file, an archive or a wheel is read. -DG_E_UNSUPPORTED: it is another. */
+int dg_image_read_strangers(const char *path, struct dg_image **ret, struct dg_err *err);
 /* The same of bytes in memory, under a name. */
 int dg_image_read_bytes(const char *name, struct dg_slice bytes, struct dg_image **ret, struct dg_err *err);
 void dg_image_free(struct dg_image *image);
+
+/* "sm_90a", "ptx:90" */
+void dg_image_code_add(struct dg_buf *out, const struct dg_code *code);
 
 enum dg_image_verdict {
     DG_IMAGE_LOADS,

@@ -5,6 +5,18 @@ static const char *const NAMES[] = {"loads",         "loads-with-jit", "loads-pa
 
 const char *dg_image_verdict_name(enum dg_image_verdict v) { return NAMES[v]; }
 
+void dg_image_code_add(struct dg_buf *out, const struct dg_code *code) {
+    struct dg_buf target = DG_BUF_INIT(64);
+    dg_target_add(&target, code->target);
+    struct dg_slice t = dg_buf_slice(&target);
+    if (code->kind == DG_CODE_CUBIN)
+        dg_buf_add_slice(out, t);
+    else
+        dg_buf_addf(out, "%s:%.*s", dg_code_kind_name(code->kind), DG_FMT(dg_slice_from(t, 3)));
+    out->failed = out->failed || target.failed;
+    dg_buf_release(&target);
+}
+
 /* How many modules load how. `cuda`: the driver that is needed for what loads, or would load on a newer driver. */
 struct tally {
     uint64_t by_load[DG_LOAD_YES + 1];

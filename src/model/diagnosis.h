@@ -49,6 +49,13 @@ struct dg_evidence {
     struct dg_slice note; /* "the same on TP1, TP7", or empty */
 };
 
+struct dg_library { /* a file that the evidence names, as it is on this machine */
+    struct dg_slice path;
+    struct dg_strs architectures; /* "sm_90a", "ptx:90"; none: no GPU code */
+    struct dg_slice verdict;      /* "does-not-load"; "unknown" without a GPU to judge for */
+    struct dg_slice reason;
+};
+
 struct dg_cause {
     const struct dg_rule *rule; /* NULL: none (unrecognised, inconclusive) */
     struct dg_slice rule_id, class, subclass, title, summary;
@@ -58,6 +65,8 @@ struct dg_cause {
     enum dg_check device_check;
     struct dg_slice *explains; /* rule ids of findings that it explains */
     uint32_t n_explains;
+    struct dg_library *libraries;
+    uint32_t n_libraries;
     const struct dg_finding *finding; /* the finding behind it, or NULL */
 };
 

@@ -36,6 +36,10 @@ struct dg_reason_opts {
 int dg_reason(const struct dg_reason_opts *opts, struct dg_arena *arena, struct dg_diagnosis **ret, struct dg_err *err);
 /* Fill proposals, avoid and free_first of `d`, using opts->catalog and opts->history. 0 or -DG_E_NOMEM. */
 int dg_propose(const struct dg_reason_opts *opts, struct dg_arena *arena, struct dg_diagnosis *d);
+/* Absolute paths of shared libraries and wheels that the record of the first cause names: in its evidence, and in what
+ * rules captured as `library` in its record or its native stack. Into `out`, at most `max`, each once; they live in
+ * `arena`. Only for causes that such a file can explain; a path proves nothing about what is there. */
+size_t dg_named_libraries(const struct dg_diagnosis *d, struct dg_arena *arena, const char **out, size_t max);
 /* Exit status of a diagnosis (design.md section 3): 0, 1 or 3. */
 int dg_reason_exit(const struct dg_diagnosis *d);
 

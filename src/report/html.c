@@ -151,6 +151,8 @@ static void add_evidence(struct dg_buf *out, const json_t *report) {
         again(out, &place);
     }
     dg_buf_adds(out, "</dl>\n");
+    dg_view_libraries(report, &place);
+    add_in(out, "<p>", dg_slice_trim(dg_buf_slice(&place)), "</p>\n");
     close_section(out);
     drop(out, &place);
 }

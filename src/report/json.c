@@ -231,6 +231,21 @@ static void add_evidence(struct writer *w, const struct dg_diagnosis *d, const s
     dg_json_end(&w->j);
 }
 
+static void add_libraries(struct writer *w, const struct dg_cause *c) {
+    dg_json_key(&w->j, "libraries");
+    dg_json_begin_array(&w->j);
+    for (uint32_t i = 0; i < c->n_libraries; i++) {
+        const struct dg_library *l = &c->libraries[i];
+        dg_json_begin_object(&w->j);
+        kv_text(w, "path", l->path);
+        kv_texts(w, "architectures", l->architectures.v, l->architectures.n);
+        kv_text(w, "verdict", l->verdict);
+        kv_text(w, "reason", l->reason);
+        dg_json_end(&w->j);
+    }
+    dg_json_end(&w->j);
+}
+
 static void add_causes(struct writer *w, const struct dg_diagnosis *d) {
     dg_json_key(&w->j, "causes");
     dg_json_begin_array(&w->j);
@@ -247,6 +262,7 @@ static void add_causes(struct writer *w, const struct dg_diagnosis *d) {
         add_evidence(w, d, c);
         kv_str(w, "device_check", dg_check_name(c->device_check));
         kv_texts(w, "explains", c->explains, c->n_explains);
+        add_libraries(w, c);
         dg_json_end(&w->j);
     }
     dg_json_end(&w->j);

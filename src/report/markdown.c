@@ -119,6 +119,18 @@ static void add_next(struct dg_buf *out, const json_t *report) {
     }
 }
 
+static void add_libraries(struct dg_buf *out, const json_t *report) {
+    struct dg_buf list = DG_BUF_INIT(ROOM);
+    struct dg_slice line;
+    dg_view_libraries(report, &list);
+    for (struct dg_slice rest = dg_buf_slice(&list); rest.len && dg_slice_split(&rest, '\n', &line);) {
+        dg_buf_adds(out, "\n- ");
+        add_prose(out, line);
+        dg_buf_addc(out, '\n');
+    }
+    drop(out, &list);
+}
+
 static void add_evidence(struct dg_buf *out, const json_t *cause) {
     const json_t *e, *list = dg_view_get(cause, "evidence");
     struct dg_buf raw = DG_BUF_INIT(ROOM), shown = DG_BUF_INIT(ROOM);
@@ -219,6 +231,7 @@ int dg_report_markdown(const json_t *report, struct dg_buf *out) {
     drop(out, &b);
     add_next(out, report);
     add_evidence(out, dg_view_cause(report, 0));
+    add_libraries(out, report);
     add_reasoning(out, report);
     if (*dg_view_str(report, "stub")) {
         struct dg_buf shown = DG_BUF_INIT(ROOM);

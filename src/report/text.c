@@ -113,6 +113,11 @@ static void add_item(struct page *p, struct section *s, const char *first, struc
     end_item(s);
 }
 
+/* The lines of a view's list; `rest` starts as the whole. */
+static bool next_line(struct dg_slice *rest, struct dg_slice *ret) {
+    return rest->len && dg_slice_split(rest, '\n', ret);
+}
+
 static void make_head(struct page *p, const json_t *report) {
     struct section *s = &p->sections[HEAD];
     struct dg_buf b = DG_BUF_INIT(ROOM);
@@ -121,12 +126,10 @@ static void make_head(struct page *p, const json_t *report) {
     again(p, &b);
     dg_view_context(report, &b);
     if (b.len) add_item(p, s, "  ", dg_buf_slice(&b), 2, 2);
+    again(p, &b);
+    dg_view_libraries(report, &b);
+    for (struct dg_slice rest = dg_buf_slice(&b), part; next_line(&rest, &part);) add_item(p, s, "  ", part, 4, 2);
     drop(p, &b);
-}
-
-/* The lines of a view's list; `rest` starts as the whole. */
-static bool next_line(struct dg_slice *rest, struct dg_slice *ret) {
-    return rest->len && dg_slice_split(rest, '\n', ret);
 }
 
 /* Parts of a proposal: as many on a line as fit. */

@@ -171,6 +171,18 @@ static void add_unless_said(struct dg_buf *out, const char *action, const char *
     if (*text && !strstr(action, text)) add_line(out, text);
 }
 
+void dg_view_libraries(const json_t *report, struct dg_buf *out) {
+    const json_t *library, *target;
+    const char *cc = dg_view_str(json_array_get(dg_view_get(report, "devices"), 0), "compute_capability");
+    DG_VIEW_EACH(i, library, dg_view_get(dg_view_cause(report, 0), "libraries")) {
+        const json_t *targets = dg_view_get(library, "architectures");
+        dg_buf_addf(out, "%s here:", basename_of(dg_view_str(library, "path")));
+        DG_VIEW_EACH(k, target, targets) dg_buf_addf(out, " %s", dg_view_text(target));
+        if (*cc) dg_buf_addf(out, "; GPU %s: %s", cc, dg_view_str(library, "verdict"));
+        dg_buf_addc(out, '\n');
+    }
+}
+
 void dg_view_first(const json_t *report, struct dg_buf *out) {
     const json_t *item;
     if (*dg_view_str(report, "free_first")) add_line(out, dg_view_str(report, "free_first"));

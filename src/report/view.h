@@ -26,6 +26,9 @@ void dg_view_context(const json_t *report, struct dg_buf *out);
 void dg_view_place(const json_t *evidence, struct dg_buf *out);
 /* Of an input: "server, 540 lines". */
 void dg_view_size(const json_t *input, struct dg_buf *out);
+/* "common_ops.abi3.so here: sm_80 sm_90a; GPU 12.0: does-not-load", one a line: the libraries that the evidence names.
+ */
+void dg_view_libraries(const json_t *report, struct dg_buf *out);
 /* What comes before all proposals, "sentence:  command" where there is one; one a line. */
 void dg_view_first(const json_t *report, struct dg_buf *out);
 /* What a proposal sets that its action does not say already: flags, NAME=value, packages, a command; one a line. */

@@ -156,6 +156,71 @@ for form in markdown html json; do
 done
 rm -r "$root/proc/4242" "$root/proc/77"
 
+# A library that the evidence names is looked at, on this machine: which architectures it holds, and nothing else of it.
+zeros() { head -c "$1" /dev/zero; }
+library() { # FILE ARCH: an ELF file without sections, with a container of machine code for one architecture (octal)
+    {
+        printf '\177ELF\2\1\1' && zeros 9 && printf '\3\0\76\0' && zeros 44
+        printf '\120\355\125\272\1\0\20\0\120' && zeros 7 && printf '\2\0\0\0\100\0\0\0\20' && zeros 17
+        printf "\\10\\0\\$2" && zeros 51
+    } >"$1"
+}
+mkdir -p "$work/site/pkg"
+site=$work/site/pkg
+library "$site/ops.abi3.so" 132 # 90
+library "$site/fits.so.12" 170  # 120
+no_image() { # PATH: a log whose stack names it
+    cat >"$work/image.log" <<END
+RuntimeError: CUDA error: no kernel image is available for execution on the device
+Exception raised from c10_cuda_check_implementation at CUDAException.cpp:44 (most recent call first):
+frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x96 (0x7f0e8c5b21f3 in $site/libc10.so)
+frame #1: run(int) + 0x1b3 (0x7f0e8c5b21f3 in $1)
+END
+}
+no_image "$site/ops.abi3.so"
+look whole "$one" -- --no-record "$work/image.log"
+expect "architectures beside the GPU's" '^  ops\.abi3\.so here: sm_90; GPU 12\.0: does-not-load$'
+for form in markdown html; do
+    look whole "$one" -- --no-record --format "$form" "$work/image.log"
+    expect "$form" 'ops.*abi3.*so here: sm.*90; GPU 12\.0: does-not-load'
+done
+look whole "$one" -- --no-record --format json "$work/image.log"
+expect "JSON: path" "\"path\": \"$site/ops\.abi3\.so\""
+expect "JSON: architectures" '"sm_90"'
+expect "JSON: verdict" '"verdict": "does-not-load"'
+for option in --no-device '--device 12.0'; do
+    # shellcheck disable=SC2086  # an option and its value
+    look whole "$one" -- --no-record $option "$work/image.log"
+    ! grep -q 'ops.abi3' "$work/out" || fail "$option: looked at a file"
+done
+echo "ImportError: $site/fits.so.12: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationE" >"$work/symbol.log"
+look whole "$one" -- --no-record "$work/symbol.log"
+expect "owner of an undefined symbol" '^  fits\.so\.12 here: sm_120; GPU 12\.0: loads$'
+
+# Whatever a log names: nothing but a regular library is opened, none of it is shown, and nothing waits.
+mkfifo "$site/fifo.so"
+mkdir "$site/folder.so"
+ln -s /dev/zero "$site/device.so"
+ln -s ops.abi3.so "$site/link.so"
+ln -s loop.so "$site/loop.so"
+echo 'hf_secretsecretsecretsecretsecret' >"$site/text.so"
+printf '\177ELF' >"$site/short.so"
+cp "$site/ops.abi3.so" "$site/ops.txt"
+truncate -s 500M "$site/large.so"
+dd if="$site/ops.abi3.so" of="$site/large.so" conv=notrunc 2>/dev/null
+for name in fifo.so folder.so device.so loop.so text.so short.so ops.txt absent.so 'x/../../../../../dev/zero'; do
+    no_image "$site/$name"
+    look whole "$one" -- --no-record "$work/image.log"
+    ! grep -qE ' here:|secret' "$work/out" || fail "$name was read: $(grep -E 'here:|secret' "$work/out")"
+    within "$name" 1500
+done
+no_image "$site/link.so"
+look whole "$one" -- --no-record "$work/image.log"
+expect "a link to a library" '^  link\.so here: sm_90; GPU 12\.0: does-not-load$'
+no_image "$site/large.so"
+look whole "$one" -- --no-record "$work/image.log"
+within "500 MB" 2500
+
 # Without a driver nothing is loaded and nothing is created.
 rm "$root/sys/module/nvidia/version"; rmdir "$root/sys/module/nvidia"
 before=$(find /dev -maxdepth 1 | sort)

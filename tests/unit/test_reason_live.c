@@ -173,6 +173,53 @@ static void test_other_machines_and_other_causes_are_left_alone(void **state) {
     fx_free(x);
 }
 
+/* The paths that the evidence of a cause in `class` names, joined. */
+static void names(const char *class, const char *text, const char *want) {
+    struct fx *x = fx_server();
+    const char *paths[4];
+    char got[9000] = "";
+    fx_find(x, fx_rule(x, "a/lib", DG_ROLE_CAUSE, class, "no-kernel-image"), 0, 100, text);
+    fx_judge(x);
+    size_t n = dg_named_libraries(x->d, x->arena, paths, 4);
+    for (size_t i = 0; i < n; i++)
+        snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", i ? " " : "", paths[i]);
+    assert_string_equal(got, want);
+    fx_free(x);
+}
+
+static void test_only_libraries_are_named(void **state) {
+    (void)state;
+    names("arch-mismatch", "ImportError: /a/b.abi3.so: undefined symbol: x", "/a/b.abi3.so");
+    names("loader", "(0x7f in /a/libc10.so) '/b/x.so.12.4', \"/c/d.whl\" /e/f.so.",
+          "/a/libc10.so /b/x.so.12.4 /c/d.whl /e/f.so");
+    names("loader", "/a/x.so /a/x.so", "/a/x.so");
+    names("loader", "/1.so /2.so /3.so /4.so /5.so", "/1.so /2.so /3.so /4.so");
+    static const char *const refused[] = {"/etc/shadow", "/a/b.so.txt",          "relative/x.so", "../x.so", "~/x.so",
+                                          "/dev/x.so",   "/proc/self/root/x.so", "/sys/x.so",     "/",       "/x.py",
+                                          "/x.sock",     "/x.so\x01.txt"};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        names("loader", refused[i], strstr(refused[i], "\x01") ? "/x.so" : "");
+    names("config", "/a/b.abi3.so", "");
+    char longest[5000] = "/";
+    memset(longest + 1, 'a', 4990);
+    memcpy(longest + 4991, ".so", 4);
+    names("loader", longest, "");
+}
+
+static void test_a_stack_names_its_libraries(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    const char *paths[4];
+    struct dg_rule *frame = fx_rule(x, "facts/frame", DG_ROLE_FACT, "", "");
+    fx_find(x, fx_rule(x, "a/lib", DG_ROLE_CAUSE, "arch-mismatch", "no-kernel-image"), 0, 100, "no kernel image");
+    fx_capture(x, fx_find(x, frame, 0, 104, ""), "library", "/in/stack.so", DG_CAP_PATH);
+    fx_capture(x, fx_find(x, frame, 0, 400, ""), "library", "/of/another.so", DG_CAP_PATH);
+    fx_judge(x);
+    assert_int_equal(dg_named_libraries(x->d, x->arena, paths, 4), 1);
+    assert_string_equal(paths[0], "/in/stack.so");
+    fx_free(x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_message_counts_what_others_hold),
@@ -183,6 +230,8 @@ int main(void) {
         cmocka_unit_test(test_who_was_there_before_held_it),
         cmocka_unit_test(test_a_clean_gpu_is_said_to_be),
         cmocka_unit_test(test_a_leftover_is_named_with_what_would_end_it),
+        cmocka_unit_test(test_only_libraries_are_named),
+        cmocka_unit_test(test_a_stack_names_its_libraries),
         cmocka_unit_test(test_other_machines_and_other_causes_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
