@@ -300,10 +300,33 @@ static void start(struct dg_ingest *in, struct dg_reader *reader, struct dg_read
     in->streaming = in->fresh = true;
 }
 
+/* How a text is read. */
+struct reading {
+    enum dg_records records;
+    enum dg_kind kind;
+    enum dg_aside side;
+};
+
+/* By its head, but for the kind where that was stated. 0; -DG_E_NOMEM. */
+static int recognise(struct dg_slice head, bool whole, struct reading *how) {
+    bool stated = how->kind != DG_KIND_UNKNOWN;
+    how->records = dg_records_detect(head);
+    if (how->records) {
+        bool journal = how->records == DG_RECORDS_JSON || how->records == DG_RECORDS_EXPORT;
+        return journal && !stated ? kind_of_records(head, how->records, &how->kind, &how->side) : 0;
+    }
+    int r = stated ? 0 : kind_of(head, &how->kind, &how->side);
+    /* a server is piped in, and its first lines say nothing yet */
+    if (!how->kind && head.len && !whole) how->kind = DG_KIND_SERVER;
+    how->records = how->kind == DG_KIND_KERNEL ? DG_RECORDS_KERNEL : how->side ? DG_RECORDS_LINES : DG_RECORDS_NONE;
+    return r;
+}
+
 /* Begin to stream text. Takes `raw`. 0; -DG_E_NOMEM. */
 static int begin_text(struct dg_ingest *in, struct dg_reader *raw, struct dg_slice head, bool whole, const char *name,
                       enum dg_kind kind) {
-    bool stated = kind != DG_KIND_UNKNOWN, member = in->n_levels > 0;
+    struct reading how = {.kind = kind};
+    bool member = in->n_levels > 0;
     const char *what = stranger(head);
     if (what || (member && (!head.len || !dg_text_plausible(head)))) {
         struct dg_err why;
@@ -314,24 +337,16 @@ static int begin_text(struct dg_ingest *in, struct dg_reader *raw, struct dg_sli
     }
     struct dg_reader *reader = as_utf8(raw, &head, &whole);
     if (!reader) return -DG_E_NOMEM;
-    enum dg_records records = dg_records_detect(head);
-    enum dg_aside side = DG_ASIDE_NONE;
-    int r = stated || records ? 0 : kind_of(head, &kind, &side);
-    if (!stated && (records == DG_RECORDS_JSON || records == DG_RECORDS_EXPORT))
-        r = kind_of_records(head, records, &kind, &side);
-    /* a server is piped in, and its first lines say nothing yet */
-    if (!records && !kind && head.len && !whole) kind = DG_KIND_SERVER;
-    if (!records && kind == DG_KIND_KERNEL) records = DG_RECORDS_KERNEL;
-    if (!records && side) records = DG_RECORDS_LINES;
-    if (records) reader = dg_reader_records(reader, records, side);
-    if (!r) r = reader ? add_source(in, name, kind, stated) : -DG_E_NOMEM;
+    int r = recognise(head, whole, &how);
+    if (how.records) reader = dg_reader_records(reader, how.records, how.side);
+    if (!r) r = reader ? add_source(in, name, how.kind, kind != DG_KIND_UNKNOWN) : -DG_E_NOMEM;
     if (r) {
         dg_reader_free(reader);
         return r;
     }
-    start(in, reader, raw, records);
-    in->kind_open = !kind && records;
-    in->side = side;
+    start(in, reader, raw, how.records);
+    in->kind_open = !how.kind && how.records;
+    in->side = how.side;
     return 0;
 }
 
