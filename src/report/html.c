@@ -5,16 +5,6 @@
 
 enum { ROOM = 1 << 20 };
 
-/* Empty or release a text that was built for `out`; what it lacks, `out` lacks. */
-static void again(struct dg_buf *out, struct dg_buf *b) {
-    out->failed |= b->failed;
-    dg_buf_clear(b);
-}
-static void drop(struct dg_buf *out, struct dg_buf *b) {
-    again(out, b);
-    dg_buf_release(b);
-}
-
 /* Colours are variables, so that the dark page is the same page. Log lines break anywhere: nothing scrolls sideways. */
 static const char STYLE[] =
     ":root{color-scheme:light dark;--ink:#1c2024;--dim:#5b636b;--page:#fff;--box:#f3f4f6;--line:#d9dce0;"
@@ -50,7 +40,7 @@ static void add(struct dg_buf *out, struct dg_slice text) {
         default: dg_buf_addc(out, safe.ptr[i]);
         }
     }
-    drop(out, &safe);
+    dg_view_drop(&out->failed, &safe);
 }
 
 static void add_in(struct dg_buf *out, const char *before, struct dg_slice text, const char *after) {
@@ -72,7 +62,7 @@ static void add_proposal(struct dg_buf *out, const json_t *p) {
     add_in(out, "<strong>", dg_cstr(dg_view_str(p, "action")), "</strong>");
     dg_view_settings(p, &b);
     add_in(out, "<pre>", dg_slice_trim(dg_buf_slice(&b)), "</pre>");
-    again(out, &b);
+    dg_view_again(&out->failed, &b);
     dg_view_tag(p, &b);
     add_in(out, "<p>", dg_cstr(dg_view_str(p, "reason")), "</p>");
     add_in(out, "<p class=\"dim\">", dg_buf_slice(&b), "</p>");
@@ -80,7 +70,7 @@ static void add_proposal(struct dg_buf *out, const json_t *p) {
     DG_VIEW_EACH(i, item, cautions) add_in(out, "<li>", dg_cstr(dg_view_text(item)), "</li>\n");
     if (json_array_size(cautions)) dg_buf_adds(out, "</ul>\n");
     dg_buf_adds(out, "</li>\n");
-    drop(out, &b);
+    dg_view_drop(&out->failed, &b);
 }
 
 static void add_pairs(struct dg_buf *out, const json_t *list, const char *before, const char *key) {
@@ -113,7 +103,7 @@ static void add_next(struct dg_buf *out, const json_t *report) {
     struct dg_buf first = DG_BUF_INIT(ROOM);
     dg_view_first(report, &first);
     if (!first.len && !json_array_size(proposals) && !json_array_size(avoid)) {
-        drop(out, &first);
+        dg_view_drop(&out->failed, &first);
         return;
     }
     open_section(out, "next", "What to try");
@@ -123,7 +113,7 @@ static void add_next(struct dg_buf *out, const json_t *report) {
         DG_VIEW_EACH(i, item, proposals) add_proposal(out, item);
         dg_buf_adds(out, "</ol>\n");
     }
-    drop(out, &first);
+    dg_view_drop(&out->failed, &first);
     if (json_array_size(avoid)) {
         dg_buf_adds(out, "<ul>\n");
         add_pairs(out, avoid, "<strong>Not:</strong> ", "action");
@@ -148,13 +138,13 @@ static void add_evidence(struct dg_buf *out, const json_t *report) {
         add_in(out, "<code>", dg_slice_trim(dg_cstr(dg_view_str(e, "text"))), "</code>");
         add_in(out, "<span class=\"dim\">", dg_cstr(dg_view_str(e, "note")), "</span>");
         dg_buf_adds(out, "</dd>\n");
-        again(out, &place);
+        dg_view_again(&out->failed, &place);
     }
     dg_buf_adds(out, "</dl>\n");
     dg_view_libraries(report, &place);
     add_in(out, "<p>", dg_slice_trim(dg_buf_slice(&place)), "</p>\n");
     close_section(out);
-    drop(out, &place);
+    dg_view_drop(&out->failed, &place);
 }
 
 static void add_reasoning(struct dg_buf *out, const json_t *report) {
@@ -172,7 +162,7 @@ static void add_reasoning(struct dg_buf *out, const json_t *report) {
         dg_buf_adds(out, "</ul>\n");
         close_section(out);
     }
-    drop(out, &b);
+    dg_view_drop(&out->failed, &b);
 }
 
 static void add_inputs(struct dg_buf *out, const json_t *report) {
@@ -189,7 +179,7 @@ static void add_inputs(struct dg_buf *out, const json_t *report) {
         add_in(out, "<li><code>", dg_cstr(dg_view_str(item, "source")), "</code>: ");
         add(out, dg_buf_slice(&size));
         dg_buf_adds(out, "</li>\n");
-        again(out, &size);
+        dg_view_again(&out->failed, &size);
     }
     json_object_foreach((json_t *)choices, axis, value) {
         add_in(out, "<li><code>", dg_cstr(axis), " = ");
@@ -198,7 +188,7 @@ static void add_inputs(struct dg_buf *out, const json_t *report) {
     }
     dg_buf_adds(out, "</ul>\n");
     close_section(out);
-    drop(out, &size);
+    dg_view_drop(&out->failed, &size);
 }
 
 /* Nothing may be loaded or run, whatever a log line manages to be. */
@@ -210,7 +200,7 @@ static void add_head(struct dg_buf *out, const json_t *report) {
                      "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     add_in(out, "<title>", dg_buf_slice(&b), "</title>\n");
     dg_buf_addf(out, "<style>\n%s</style>\n</head>\n", STYLE);
-    drop(out, &b);
+    dg_view_drop(&out->failed, &b);
 }
 
 static void add_verdict(struct dg_buf *out, const json_t *report) {
@@ -219,11 +209,11 @@ static void add_verdict(struct dg_buf *out, const json_t *report) {
     dg_view_label(report, &b);
     add(out, dg_buf_slice(&b));
     add_in(out, "</p>\n<h1>", dg_cstr(dg_view_summary(report)), "</h1>\n");
-    again(out, &b);
+    dg_view_again(&out->failed, &b);
     dg_view_context(report, &b);
     add_in(out, "<p>", dg_buf_slice(&b), "</p>\n");
     dg_buf_adds(out, "</header>\n");
-    drop(out, &b);
+    dg_view_drop(&out->failed, &b);
 }
 
 int dg_report_html(const json_t *report, struct dg_buf *out) {

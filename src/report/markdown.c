@@ -5,16 +5,6 @@
 
 enum { ROOM = 1 << 20 };
 
-/* Empty or release a text that was built for `out`; what it lacks, `out` lacks. */
-static void again(struct dg_buf *out, struct dg_buf *b) {
-    out->failed |= b->failed;
-    dg_buf_clear(b);
-}
-static void drop(struct dg_buf *out, struct dg_buf *b) {
-    again(out, b);
-    dg_buf_release(b);
-}
-
 /* Prose: characters that Markdown or HTML in it would act on are escaped. */
 static void add_prose(struct dg_buf *out, struct dg_slice text) {
     struct dg_buf safe = DG_BUF_INIT(ROOM);
@@ -23,7 +13,7 @@ static void add_prose(struct dg_buf *out, struct dg_slice text) {
         if (strchr("\\`*_~[]<>|#&", safe.ptr[i])) dg_buf_addc(out, '\\');
         dg_buf_addc(out, safe.ptr[i] == '\t' ? ' ' : safe.ptr[i]);
     }
-    drop(out, &safe);
+    dg_view_drop(&out->failed, &safe);
 }
 
 static size_t longest_run(struct dg_slice s, char c) {
@@ -44,7 +34,7 @@ static void add_code(struct dg_buf *out, struct dg_slice text) {
     const char *space = fence > 1 ? " " : "";
     dg_buf_addf(out, "%s%s%s", space, dg_buf_slice(&safe).ptr, space);
     for (size_t i = 0; i < fence; i++) dg_buf_addc(out, '`');
-    drop(out, &safe);
+    dg_view_drop(&out->failed, &safe);
 }
 
 static void add_block(struct dg_buf *out, const char *language, struct dg_slice shown) {
@@ -77,14 +67,14 @@ static void add_proposal(struct dg_buf *out, const json_t *p, size_t rank) {
         add_code(out, line);
         dg_buf_addc(out, '\n');
     }
-    again(out, &b);
+    dg_view_again(&out->failed, &b);
     dg_view_tag(p, &b);
     add_field(out, "why", dg_view_str(p, "reason"));
     add_field(out, "evidence", dg_buf_slice(&b).ptr);
-    again(out, &b);
+    dg_view_again(&out->failed, &b);
     DG_VIEW_EACH(i, caution, dg_view_get(p, "cautions")) dg_buf_addf(&b, "%s%s", i ? "; " : "", dg_view_text(caution));
     add_field(out, "caution", dg_buf_slice(&b).ptr);
-    drop(out, &b);
+    dg_view_drop(&out->failed, &b);
 }
 
 enum { PROPOSALS_SHOWN = 4 }; /* an issue has room for what is likely */
@@ -95,7 +85,7 @@ static void add_next(struct dg_buf *out, const json_t *report) {
     struct dg_slice line;
     dg_view_first(report, &first);
     if (!first.len && !json_array_size(proposals) && !json_array_size(avoid)) {
-        drop(out, &first);
+        dg_view_drop(&out->failed, &first);
         return;
     }
     dg_buf_adds(out, "\n#### What to try\n\n");
@@ -104,7 +94,7 @@ static void add_next(struct dg_buf *out, const json_t *report) {
         add_prose(out, line);
         dg_buf_addc(out, '\n');
     }
-    drop(out, &first);
+    dg_view_drop(&out->failed, &first);
     DG_VIEW_EACH(i, item, proposals) {
         if (i < PROPOSALS_SHOWN) add_proposal(out, item, i + 1);
     }
@@ -128,7 +118,7 @@ static void add_libraries(struct dg_buf *out, const json_t *report) {
         add_prose(out, line);
         dg_buf_addc(out, '\n');
     }
-    drop(out, &list);
+    dg_view_drop(&out->failed, &list);
 }
 
 static void add_evidence(struct dg_buf *out, const json_t *cause) {
@@ -144,12 +134,12 @@ static void add_evidence(struct dg_buf *out, const json_t *cause) {
         dg_buf_addf(&raw, "%s%s%s%s", dg_view_str(e, "text"), *note ? "  (" : "", note, *note ? ")" : "");
         dg_utf8_add_shown(&shown, dg_buf_slice(&raw), false);
         dg_buf_addc(&shown, '\n');
-        again(out, &raw);
+        dg_view_again(&out->failed, &raw);
     }
     dg_buf_adds(out, "\n#### Evidence\n\n");
     add_block(out, "", dg_buf_slice(&shown));
-    drop(out, &raw);
-    drop(out, &shown);
+    dg_view_drop(&out->failed, &raw);
+    dg_view_drop(&out->failed, &shown);
 }
 
 static void add_pairs(struct dg_buf *out, const json_t *list, const char *before, const char *key) {
@@ -181,7 +171,7 @@ static void add_reasoning(struct dg_buf *out, const json_t *report) {
         add_prose(out, line);
         dg_buf_addc(out, '\n');
     }
-    drop(out, &list);
+    dg_view_drop(&out->failed, &list);
 }
 
 static void add_inputs(struct dg_buf *out, const json_t *report) {
@@ -195,7 +185,7 @@ static void add_inputs(struct dg_buf *out, const json_t *report) {
         dg_view_size(item, &size);
         add_prose(out, dg_buf_slice(&size));
         dg_buf_addc(out, '\n');
-        again(out, &size);
+        dg_view_again(&out->failed, &size);
     }
     const char *axis;
     json_t *value;
@@ -205,14 +195,14 @@ static void add_inputs(struct dg_buf *out, const json_t *report) {
         dg_buf_adds(out, "- ");
         add_code(out, dg_buf_slice(&b));
         dg_buf_addc(out, '\n');
-        drop(out, &b);
+        dg_view_drop(&out->failed, &b);
     }
     dg_buf_adds(out, "- diagnose ");
     add_prose(out, dg_cstr(dg_view_str(dg_view_get(report, "tool"), "version")));
     dg_buf_adds(out, ", fingerprint ");
     add_prose(out, dg_cstr(dg_view_str(report, "fingerprint")));
     dg_buf_adds(out, "\n\n</details>\n");
-    drop(out, &size);
+    dg_view_drop(&out->failed, &size);
 }
 
 int dg_report_markdown(const json_t *report, struct dg_buf *out) {
@@ -221,14 +211,14 @@ int dg_report_markdown(const json_t *report, struct dg_buf *out) {
     dg_buf_adds(out, "### ");
     add_prose(out, dg_buf_slice(&b));
     dg_buf_addc(out, '\n');
-    again(out, &b);
+    dg_view_again(&out->failed, &b);
     dg_view_context(report, &b);
     if (b.len) {
         dg_buf_addc(out, '\n');
         add_prose(out, dg_buf_slice(&b));
         dg_buf_addc(out, '\n');
     }
-    drop(out, &b);
+    dg_view_drop(&out->failed, &b);
     add_next(out, report);
     add_evidence(out, dg_view_cause(report, 0));
     add_libraries(out, report);
@@ -238,7 +228,7 @@ int dg_report_markdown(const json_t *report, struct dg_buf *out) {
         dg_utf8_add_shown(&shown, dg_cstr(dg_view_str(report, "stub")), true);
         dg_buf_adds(out, "\n#### A rule to start from\n\n");
         add_block(out, "yaml", dg_buf_slice(&shown));
-        drop(out, &shown);
+        dg_view_drop(&out->failed, &shown);
     }
     add_inputs(out, report);
     return out->failed ? -DG_E_NOMEM : 0;

@@ -26,15 +26,6 @@ struct page {
     bool failed;        /* a text could not be built whole */
 };
 
-static void again(struct page *p, struct dg_buf *b) {
-    p->failed |= b->failed;
-    dg_buf_clear(b);
-}
-static void drop(struct page *p, struct dg_buf *b) {
-    again(p, b);
-    dg_buf_release(b);
-}
-
 static size_t lines_of(const struct section *s) { return s->n ? s->lines[s->n - 1] + (s->heading != NULL) : 0; }
 
 static size_t count_lines(const char *p, size_t n) {
@@ -54,7 +45,7 @@ static void end_item(struct section *s) {
 
 /* A text from a log or a stored report, made safe; a line break or tab in it is a space. */
 static struct dg_slice shown(struct page *p, struct dg_slice text) {
-    again(p, &p->line);
+    dg_view_again(&p->failed, &p->line);
     dg_utf8_add_shown(&p->line, text, true);
     for (size_t i = 0; i < p->line.len; i++)
         if (p->line.ptr[i] == '\n' || p->line.ptr[i] == '\t') p->line.ptr[i] = ' ';
@@ -123,13 +114,13 @@ static void make_head(struct page *p, const json_t *report) {
     struct dg_buf b = DG_BUF_INIT(ROOM);
     dg_view_verdict(report, &b);
     add_item(p, s, "", dg_buf_slice(&b), 2, 2);
-    again(p, &b);
+    dg_view_again(&p->failed, &b);
     dg_view_context(report, &b);
     if (b.len) add_item(p, s, "  ", dg_buf_slice(&b), 2, 2);
-    again(p, &b);
+    dg_view_again(&p->failed, &b);
     dg_view_libraries(report, &b);
     for (struct dg_slice rest = dg_buf_slice(&b), part; next_line(&rest, &part);) add_item(p, s, "  ", part, 4, 2);
-    drop(p, &b);
+    dg_view_drop(&p->failed, &b);
 }
 
 /* Parts of a proposal: as many on a line as fit. */
@@ -144,7 +135,7 @@ static void flow_end(struct page *p, struct section *s, struct flow *f) {
         add_wrapped(p, &s->text, margin, shown(p, dg_buf_slice(&f->line)), f->lines ? 8 : 6, limit(p, 2));
     }
     f->lines++;
-    again(p, &f->line);
+    dg_view_again(&p->failed, &f->line);
 }
 
 static void flow_add(struct page *p, struct section *s, struct flow *f, struct dg_slice part) {
@@ -169,7 +160,7 @@ static void add_proposal(struct page *p, struct section *s, const json_t *propos
         struct dg_buf bracket = DG_BUF_INIT(ROOM);
         dg_buf_addf(&bracket, "[%s]", tag.ptr);
         flow_add(p, s, &f, dg_buf_slice(&bracket));
-        drop(p, &bracket);
+        dg_view_drop(&p->failed, &bracket);
     }
     flow_end(p, s, &f);
     DG_VIEW_EACH(i, caution, dg_view_get(proposal, "cautions"))
@@ -178,9 +169,9 @@ static void add_proposal(struct page *p, struct section *s, const json_t *propos
     if (p->o->verbose && *dg_view_str(proposal, "reason"))
         add_wrapped(p, &s->text, "      why: ", shown(p, dg_cstr(dg_view_str(proposal, "reason"))), 8, SIZE_MAX);
     end_item(s);
-    drop(p, &list);
-    drop(p, &tag);
-    drop(p, &f.line);
+    dg_view_drop(&p->failed, &list);
+    dg_view_drop(&p->failed, &tag);
+    dg_view_drop(&p->failed, &f.line);
 }
 
 static void add_avoid(struct page *p, struct section *s, const json_t *avoid) {
@@ -188,7 +179,7 @@ static void add_avoid(struct page *p, struct section *s, const json_t *avoid) {
     struct dg_buf b = DG_BUF_INIT(ROOM);
     dg_buf_addf(&b, "%s%s%s", dg_view_str(avoid, "action"), *reason ? ": " : "", reason);
     add_item(p, s, "  x ", dg_buf_slice(&b), 6, 2);
-    drop(p, &b);
+    dg_view_drop(&p->failed, &b);
 }
 
 /* What must be free first: one item, as no line of it makes sense without the others. */
@@ -199,7 +190,7 @@ static void add_first(struct page *p, struct section *s, const json_t *report) {
     for (struct dg_slice rest = dg_buf_slice(&list); next_line(&rest, &part);)
         add_wrapped(p, &s->text, part.ptr == list.ptr ? "  0 " : "    ", shown(p, part), 6, limit(p, 2));
     if (list.len) end_item(s);
-    drop(p, &list);
+    dg_view_drop(&p->failed, &list);
 }
 
 /* The first thing not to do has its place after two proposals: one that takes the blame wrongly costs a day. */
@@ -225,7 +216,7 @@ static void add_place(struct page *p, const json_t *e, struct dg_buf *out) {
     bool cut = slash > 0 && !p->o->verbose && dg_utf8_width(s) > LABEL_MAX;
     dg_buf_adds(out, cut ? "…" : "");
     dg_buf_add_slice(out, dg_slice_from(s, cut ? (size_t)slash : 0));
-    drop(p, &place);
+    dg_view_drop(&p->failed, &place);
 }
 
 static void add_evidence(struct page *p, struct section *s, const json_t *e, size_t label_width) {
@@ -249,9 +240,9 @@ static void add_evidence(struct page *p, struct section *s, const json_t *e, siz
     if (noted) dg_buf_add_slice(&s->text, shown(p, dg_buf_slice(&tail)));
     dg_buf_addc(&s->text, '\n');
     end_item(s);
-    drop(p, &label);
-    drop(p, &body);
-    drop(p, &tail);
+    dg_view_drop(&p->failed, &label);
+    dg_view_drop(&p->failed, &body);
+    dg_view_drop(&p->failed, &tail);
 }
 
 static void make_evidence(struct page *p, const json_t *report) {
@@ -264,7 +255,7 @@ static void make_evidence(struct page *p, const json_t *report) {
         add_place(p, e, &label);
         size_t w = dg_utf8_width(shown(p, dg_buf_slice(&label)));
         if (w > width && w <= LABEL_MAX) width = w;
-        drop(p, &label);
+        dg_view_drop(&p->failed, &label);
     }
     DG_VIEW_EACH(i, e, list) add_evidence(p, s, e, width);
 }
@@ -294,18 +285,18 @@ static void make_not(struct page *p, const json_t *report) {
     struct dg_buf line = DG_BUF_INIT(ROOM), one = DG_BUF_INIT(ROOM);
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (reason_repeats(list, i)) continue;
-        again(p, &one);
+        dg_view_again(&p->failed, &one);
         add_not(&one, list, i);
         bool fits = dg_utf8_width(dg_buf_slice(&line)) + 2 + dg_utf8_width(dg_buf_slice(&one)) <= p->o->width;
         if (line.len && !fits) {
             add_item(p, s, "", dg_buf_slice(&line), 2, 2);
-            again(p, &line);
+            dg_view_again(&p->failed, &line);
         }
         dg_buf_addf(&line, "%s%s", line.len ? ". " : "", dg_buf_slice(&one).ptr);
     }
     if (line.len) add_item(p, s, "", dg_buf_slice(&line), 2, 2);
-    drop(p, &line);
-    drop(p, &one);
+    dg_view_drop(&p->failed, &line);
+    dg_view_drop(&p->failed, &one);
 }
 
 static void make_joins(struct page *p, const json_t *report) {
@@ -320,7 +311,7 @@ static void make_unchecked(struct page *p, const json_t *report) {
     dg_view_unchecked(report, &list);
     for (struct dg_slice rest = dg_buf_slice(&list); next_line(&rest, &part);)
         add_item(p, &p->sections[UNCHECKED], "Unchecked: ", part, 2, 2);
-    drop(p, &list);
+    dg_view_drop(&p->failed, &list);
 }
 
 static void make_causes(struct page *p, const json_t *report) {
@@ -333,7 +324,7 @@ static void make_causes(struct page *p, const json_t *report) {
         dg_buf_addf(&b, "%s/%s (%s): %s", dg_view_str(cause, "class"), dg_view_str(cause, "subclass"),
                     dg_view_str(cause, "confidence"), *text ? text : dg_view_str(cause, "title"));
         add_item(p, s, "  ", dg_buf_slice(&b), 4, 2);
-        drop(p, &b);
+        dg_view_drop(&p->failed, &b);
     }
 }
 
@@ -404,7 +395,7 @@ int dg_report_text(const json_t *report, const struct dg_report_opts *o, struct 
         dg_utf8_add_shown(out, dg_cstr(dg_view_str(report, "stub")), true);
     }
     put_footer(report, out);
-    for (size_t i = 0; i < SECTIONS; i++) drop(&p, &p.sections[i].text);
-    drop(&p, &p.line);
+    for (size_t i = 0; i < SECTIONS; i++) dg_view_drop(&p.failed, &p.sections[i].text);
+    dg_view_drop(&p.failed, &p.line);
     return out->failed || p.failed ? -DG_E_NOMEM : 0;
 }

@@ -5,6 +5,16 @@
 #include "base/buf.h"
 #include <jansson.h>
 
+/* Empty or release a text that was built as a part of something; what it lacks, that lacks. */
+static inline void dg_view_again(bool *failed, struct dg_buf *part) {
+    *failed |= part->failed;
+    dg_buf_clear(part);
+}
+static inline void dg_view_drop(bool *failed, struct dg_buf *part) {
+    dg_view_again(failed, part);
+    dg_buf_release(part);
+}
+
 /* Members that are absent or of another type read as "", 0, an empty array. */
 const char *dg_view_str(const json_t *object, const char *key);
 int64_t dg_view_int(const json_t *object, const char *key);
