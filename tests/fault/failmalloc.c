@@ -1,7 +1,8 @@
 /* Preloaded: allocations of the process fail, counted from 1; counting begins before main, after the constructors of
  * the libraries. FAIL_COUNT=FILE: none fails, and their number is written there at exit. FAIL_EACH=FILE: the program
  * runs once for each number N in it, and its N-th allocation fails, once; a run that ends by a signal, after more than
- * 60 seconds or with another status than 0 to 4 is a line on descriptor 3. */
+ * 60 seconds or with another status than 0 to 4 is a line on descriptor 3. What gcov allocates behind the program's end
+ * is left alone. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@ void *__libc_memalign(size_t align, size_t size);
 static atomic_ulong count;
 static unsigned long nth;
 static pid_t counting;
+static int ended;
+void failmalloc_end(void);
+void failmalloc_end(void) { ended = 1; }
 
 static void wait_for(pid_t pid, unsigned long n) {
     int status;
@@ -66,7 +70,7 @@ __attribute__((destructor)) static void end(void) {
 }
 
 static int fails(void) {
-    if (!counting || atomic_fetch_add(&count, 1) + 1 != nth) return 0;
+    if (!counting || ended || atomic_fetch_add(&count, 1) + 1 != nth) return 0;
     errno = ENOMEM;
     return 1;
 }
