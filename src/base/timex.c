@@ -10,6 +10,7 @@ static double clock_seconds(clockid_t id) {
 
 double dg_time_now(void) { return clock_seconds(CLOCK_REALTIME); }
 double dg_time_mono(void) { return clock_seconds(CLOCK_MONOTONIC); }
+double dg_time_cpu(void) { return clock_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
 static bool is_leap(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
 

@@ -9,6 +9,7 @@
 static inline bool dg_time_known(double t) { return !isnan(t); }
 double dg_time_now(void);
 double dg_time_mono(void); /* CLOCK_MONOTONIC, for deadlines */
+double dg_time_cpu(void);  /* of this thread: what others do on the machine does not count */
 /* RFC 3339 in UTC with a Z, fraction only when not whole ("2026-05-22T09:20:44Z"); nothing for NaN or years
  * outside 1..9999. */
 int dg_time_add_rfc3339(struct dg_buf *out, double t);

@@ -91,13 +91,13 @@ static int run(struct engine *e, struct regex *r, const struct dg_rule *rule, st
                uint32_t options) {
     struct rule_state *s = &e->rules[rule - e->m->rules->rules];
     bool timed = s->tried++ % TIMED == 0; /* the clock costs as much as a short match */
-    double began = timed ? dg_time_mono() : 0;
+    double began = timed ? dg_time_cpu() : 0;
     if (s->tried > JIT_AFTER) compile_hot(r);
     bool jit = atomic_load_explicit(&r->jit, memory_order_acquire) == JIT_READY;
     int n = jit ? pcre2_jit_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options, e->data, e->context)
                 : pcre2_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options | PCRE2_NO_JIT, e->data,
                               e->context);
-    if (timed) s->spent += TIMED * (dg_time_mono() - began);
+    if (timed) s->spent += TIMED * (dg_time_cpu() - began);
     if (n < PCRE2_ERROR_NOMATCH && ++s->errors == ERRORS_MAX) switch_off(e, rule, "its regex ran into the match limit");
     if (!s->off && s->spent > BUDGET && s->spent > BUDGET_EACH * (double)s->tried)
         switch_off(e, rule, "its regex took too long");
