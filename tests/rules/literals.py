@@ -21,6 +21,7 @@ COMMON = {  # rules: why their literals have to be common ones
     "numerics/garbage-logged": "request dumps are where garbage shows",
     "numerics/fp8-kv-garbage": "request dumps are where garbage shows",
     "general/*": "refusals in free words have no rarer ones",
+    "guess/*": "an error of which no more is known has no rarer word",
     "config/flag-refused": "a refusal in free words has no rarer word",
     "config/attention-refuses": "a refusal in free words has no rarer word",
     "config/engine-refuses": "a refusal in free words has no rarer word",
