@@ -49,6 +49,11 @@ bool dg_path_is_dir(const char *path) {
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+bool dg_path_is_special(const char *path) {
+    struct stat st;
+    return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 bool dg_path_is_open(const char *path) {
     struct stat st;
     return !stat(path, &st) && (st.st_mode & S_IWOTH);

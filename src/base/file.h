@@ -18,6 +18,8 @@ int dg_path_join(struct dg_buf *out, const char *dir, const char *name);
 int dg_dir_list(const char *dir, const char *suffix, char ***ret_names, size_t *ret_n, struct dg_err *err);
 void dg_names_free(char **names, size_t n);
 bool dg_path_is_dir(const char *path);
+/* Neither a file nor a folder: a pipe, a socket or a device, which may let a reader wait for ever. */
+bool dg_path_is_special(const char *path);
 /* May everybody write there? */
 bool dg_path_is_open(const char *path);
 

@@ -198,7 +198,7 @@ static void find_files(struct dg_catalog *c, const char *path, bool guarded, uns
     for (size_t i = 0; i < n && !c->failed; i++) {
         _cleanup_(dg_buf_release) struct dg_buf full = DG_BUF_INIT(4096);
         if (dg_path_join(&full, path, names[i])) continue;
-        bool yaml = dg_slice_ends(dg_buf_slice(&full), DG_S(".yaml"));
+        bool yaml = dg_slice_ends(dg_buf_slice(&full), DG_S(".yaml")) && !dg_path_is_special(full.ptr);
         if (yaml || (depth < MAX_DEPTH && dg_path_is_dir(full.ptr))) find_files(c, full.ptr, guarded, depth + 1);
     }
     dg_names_free(names, n);

@@ -58,8 +58,11 @@ static int add_dir(struct files *files, const struct dg_pack_place *place, const
             else if (dg_path_is_dir(path.ptr)) {
                 bool below = folders && depth < DEPTH_MAX && names[i][0] != '.' && trusted(place, path.ptr, probs);
                 if (below) r = add_dir(files, place, path.ptr, depth + 1, probs, err);
-            } else if (!folders && dg_slice_ends(dg_cstr(names[i]), DG_S(".yaml")) && add_file(files, path.ptr)) {
-                r = dg_err_nomem(err);
+            } else if (!folders && dg_slice_ends(dg_cstr(names[i]), DG_S(".yaml"))) {
+                if (dg_path_is_special(path.ptr))
+                    dg_problems_add(probs, path.ptr, 0, 0, NULL, 0, "this is no file");
+                else if (add_file(files, path.ptr))
+                    r = dg_err_nomem(err);
             }
         }
     dg_names_free(names, n);

@@ -74,6 +74,15 @@ run catalog
 grep -q peculiar out && fail "a catalog that everybody may write to speaks"
 chmod 755 "$rules"
 
+# ---- no file: a pipe among the rules is not waited for
+mkfifo "$rules/pipe.yaml"
+diagnose
+want_err "pipe.yaml: this is no file"
+want_out "a very peculiar failure"
+run catalog
+want_out peculiar
+rm "$rules/pipe.yaml"
+
 # ---- no log
 for file in "$SOURCE_DIR"/fixtures/bin/{host.so,units.a,speed.fatbin}; do
     run --no-device --no-record "$file"
