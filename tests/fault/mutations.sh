@@ -1,5 +1,5 @@
 #!/bin/bash
-# Mutated fixtures. MUTATIONS=1000 for the long form: that many of each fixture.
+# Mutated fixtures, MUTATIONS of each; FULL=1: a thousand.
 set -eu
-logs=$SOURCE_DIR/fixtures/logs
-python3 "$SOURCE_DIR/tests/fault/mutate.py" "$DIAGNOSE" "$logs" "${MUTATIONS:-3}" "${SEED:-1}"
+[ -z "${FULL:-}" ] || MUTATIONS=1000
+exec python3 "$SOURCE_DIR/tests/fault/mutate.py" "$DIAGNOSE" "$BUILD_DIR/tests/fuzz/replay_log" "$SOURCE_DIR/fixtures/logs" "${MUTATIONS:-10}" "${SEED:-1}"

@@ -4,6 +4,8 @@
 . "$SOURCE_DIR/tests/cli/lib.sh"
 log=$cases/story-a/server.log
 db=$work/history.db
+signals=15 sizes="0 1 4 16 64"
+[ -z "${FULL:-}" ] || signals=150 sizes=$(seq 0 128)
 
 # What is recorded is whole, and WANT attempts are.
 want_history() { # WANT WHAT...
@@ -83,7 +85,7 @@ unwritable "a read-only home"
 rm -f "$db"
 run --no-device --db "$db" "$log"
 kept=$(wc -c <"$db")
-for kib in 0 1 4 16 64; do
+for kib in $sizes; do
     { # what it says goes through pipes, which have no size
         status=0
         (
@@ -112,9 +114,9 @@ fi
 # ---- signals at any moment
 rm -f "$db"
 for signal in INT TERM; do
-    for i in $(seq "${SIGNALS:-15}"); do
+    for i in $(seq $signals); do
         status=0
-        timeout -s $signal "0.0$((RANDOM % 4))$i" "$DIAGNOSE" --no-device --db "$db" "$log" >out 2>err </dev/null || status=$?
+        timeout -s $signal "0.0$((RANDOM % 4))$((RANDOM % 1000))" "$DIAGNOSE" --no-device --db "$db" "$log" >out 2>err </dev/null || status=$?
         case $status in "$verdict" | 124 | 130 | 143) ;; *) fail "SIG$signal: status $status" ;; esac
     done
 done
