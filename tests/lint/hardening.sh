@@ -9,7 +9,7 @@ fail() {
 
 # Only a release is hardened, and a sanitizer brings calls of its own.
 readelf --dyn-syms -W "$DIAGNOSE" >symbols.txt
-grep -q '__asan_\|__gcov_\|llvm_gcov' symbols.txt && exit 77
+grep -q '__asan_\|__tsan_\|__gcov_\|llvm_gcov' symbols.txt && exit 77
 if grep -q 'CMAKE_BUILD_TYPE:STRING=Release' "$BUILD_DIR/CMakeCache.txt"; then
     readelf -hW "$DIAGNOSE" | grep -q 'Type: *DYN' || fail "not position independent"
     readelf -lW "$DIAGNOSE" | grep -q 'GNU_RELRO' || fail "relocations stay writable"

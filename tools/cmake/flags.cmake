@@ -41,8 +41,9 @@ function(dg_link_flag_if_supported flag)
 endfunction()
 
 dg_link_flag_if_supported(-Wl,--as-needed)
-if(DIAGNOSE_SANITIZE)
-  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+if(DIAGNOSE_SANITIZE OR DIAGNOSE_THREAD_SANITIZE)
+  set(sanitize -fsanitize=$<IF:$<BOOL:${DIAGNOSE_THREAD_SANITIZE}>,thread,address$<COMMA>undefined>
+               -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(dg_flags INTERFACE ${sanitize})
   target_link_options(dg_flags INTERFACE ${sanitize})
 elseif(CMAKE_BUILD_TYPE STREQUAL Release)
