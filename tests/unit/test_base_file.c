@@ -1,4 +1,4 @@
-#include "unit.h"
+#include "folder_fixture.h"
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -6,28 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char dir[] = "/tmp/test_base_file.XXXXXX";
-
-static int setup(void **state) {
-    (void)state;
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    char cmd[100];
-    snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-    return system(cmd);
-}
-
-static const char *at(const char *name) {
-    static char path[300];
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return path;
-}
-
 static void put(const char *name, const char *text, size_t len) {
-    _cleanup_(dg_closep) int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    _cleanup_(dg_closep) int fd = open(folder_at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(fd >= 0);
     assert_int_equal(dg_fd_write(fd, text, len), 0);
 }
@@ -40,11 +20,11 @@ static void reads_whole_files(void **state) {
     put("big", text, len);
     struct dg_err e;
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(len);
-    assert_int_equal(dg_file_read(at("big"), &b, &e), 0);
+    assert_int_equal(dg_file_read(folder_at("big"), &b, &e), 0);
     assert_int_equal(b.len, len);
     assert_memory_equal(b.ptr, text, len);
     _cleanup_(dg_buf_release) struct dg_buf small = DG_BUF_INIT(len - 1);
-    assert_int_equal(dg_file_read(at("big"), &small, &e), -DG_E_LIMIT);
+    assert_int_equal(dg_file_read(folder_at("big"), &small, &e), -DG_E_LIMIT);
     assert_non_null(strstr(e.msg, "299999"));
 }
 
@@ -52,13 +32,13 @@ static void tells_why_it_cannot_read(void **state) {
     (void)state;
     struct dg_err e;
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(100);
-    assert_int_equal(dg_file_read(at("absent"), &b, &e), -DG_E_IO);
+    assert_int_equal(dg_file_read(folder_at("absent"), &b, &e), -DG_E_IO);
     assert_int_equal(e.sys, ENOENT);
-    assert_int_equal(dg_file_read(dir, &b, &e), -DG_E_IO);
+    assert_int_equal(dg_file_read(folder, &b, &e), -DG_E_IO);
     assert_int_equal(e.sys, EISDIR);
     put("x", "x", 1);
     dg_mem_fail_after(1);
-    int r = dg_file_read(at("x"), &b, &e);
+    int r = dg_file_read(folder_at("x"), &b, &e);
     dg_mem_fail_after(0);
     assert_int_equal(r, -DG_E_NOMEM);
 }
@@ -81,19 +61,19 @@ static void makes_folders(void **state) {
     (void)state;
     struct dg_err e;
     struct stat st;
-    assert_int_equal(dg_dir_make(at("a//b/c/"), 0700, &e), 0);
-    assert_true(dg_path_is_dir(at("a/b/c")));
-    assert_int_equal(stat(at("a/b"), &st), 0);
+    assert_int_equal(dg_dir_make(folder_at("a//b/c/"), 0700, &e), 0);
+    assert_true(dg_path_is_dir(folder_at("a/b/c")));
+    assert_int_equal(stat(folder_at("a/b"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
-    assert_int_equal(dg_dir_make(at("a/b/c"), 0700, &e), 0);
+    assert_int_equal(dg_dir_make(folder_at("a/b/c"), 0700, &e), 0);
     put("file", "", 0);
-    assert_false(dg_path_is_dir(at("file")));
-    assert_int_equal(dg_dir_make(at("file/x"), 0700, &e), -DG_E_IO);
+    assert_false(dg_path_is_dir(folder_at("file")));
+    assert_int_equal(dg_dir_make(folder_at("file/x"), 0700, &e), -DG_E_IO);
     assert_int_equal(e.sys, ENOTDIR);
-    assert_int_equal(dg_dir_make(at("file"), 0700, &e), -DG_E_IO);
+    assert_int_equal(dg_dir_make(folder_at("file"), 0700, &e), -DG_E_IO);
     assert_int_equal(e.sys, ENOTDIR);
     dg_mem_fail_after(1);
-    int r = dg_dir_make(at("z"), 0700, &e);
+    int r = dg_dir_make(folder_at("z"), 0700, &e);
     dg_mem_fail_after(0);
     assert_int_equal(r, -DG_E_NOMEM);
 }
@@ -114,23 +94,23 @@ static void lists_sorted(void **state) {
     char **names;
     size_t n;
     struct dg_err e;
-    assert_int_equal(dg_dir_make(at("list"), 0700, &e), 0);
+    assert_int_equal(dg_dir_make(folder_at("list"), 0700, &e), 0);
     put("list/b.yaml", "", 0);
     put("list/a.yaml", "", 0);
     put("list/.c", "", 0);
-    assert_int_equal(dg_dir_list(at("list"), ".yaml", &names, &n, &e), 0);
+    assert_int_equal(dg_dir_list(folder_at("list"), ".yaml", &names, &n, &e), 0);
     assert_int_equal(n, 2);
     assert_string_equal(names[0], "a.yaml");
     assert_string_equal(names[1], "b.yaml");
     dg_names_free(names, n);
-    assert_int_equal(dg_dir_list(at("list"), NULL, &names, &n, &e), 0);
+    assert_int_equal(dg_dir_list(folder_at("list"), NULL, &names, &n, &e), 0);
     assert_int_equal(n, 3);
     assert_string_equal(names[0], ".c");
     dg_names_free(names, n);
-    assert_int_equal(dg_dir_list(at("list"), ".none", &names, &n, &e), 0);
+    assert_int_equal(dg_dir_list(folder_at("list"), ".none", &names, &n, &e), 0);
     assert_int_equal(n, 0);
     dg_names_free(names, n);
-    assert_int_equal(dg_dir_list(at("absent"), NULL, &names, &n, &e), -DG_E_IO);
+    assert_int_equal(dg_dir_list(folder_at("absent"), NULL, &names, &n, &e), -DG_E_IO);
     assert_int_equal(e.sys, ENOENT);
 }
 
@@ -145,7 +125,7 @@ static int list_once(void *arg) {
 static void listing_survives_failing_allocations(void **state) {
     (void)state;
     char path[300];
-    snprintf(path, sizeof(path), "%s/list", dir);
+    snprintf(path, sizeof(path), "%s/list", folder);
     assert_true(unit_fail_each(list_once, path) >= 4);
 }
 
@@ -159,5 +139,5 @@ int main(void) {
         cmocka_unit_test(lists_sorted),
         cmocka_unit_test(listing_survives_failing_allocations),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

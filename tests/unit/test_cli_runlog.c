@@ -1,5 +1,5 @@
 /* The raw log of a run: its caps, made small. */
-#include "unit.h"
+#include "folder_fixture.h"
 #include "base/file.h"
 #include "cli/runlog.h"
 #include <fcntl.h>
@@ -8,26 +8,6 @@
 
 enum { HEAD = 100, TAIL = 64 };
 static const struct dg_runlog_room small = {HEAD, TAIL, 3000};
-
-static char dir[] = "/tmp/test_cli_runlog.XXXXXX";
-
-static int setup(void **state) {
-    (void)state;
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    char cmd[100];
-    snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
-    return system(cmd);
-}
-
-static const char *at(const char *name) {
-    static char path[300];
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return path;
-}
 
 static char text[2000];
 
@@ -61,37 +41,37 @@ static void keeps_beginning_and_end(void **state) {
     for (size_t i = 0; i < sizeof(text); i++) text[i] = (char)('!' + i * 7 % 90);
     for (size_t total = 0; total <= 400; total++)
         for (size_t i = 0; i < DG_COUNT(PIECES); i++) {
-            keeps(at("log"), total, PIECES[i]);
+            keeps(folder_at("log"), total, PIECES[i]);
             keeps(NULL, total, PIECES[i]);
         }
-    keeps(at("log"), 2000, 333);
+    keeps(folder_at("log"), 2000, 333);
 }
 
 static void an_old_file_is_emptied(void **state) {
     (void)state;
-    keeps(at("log"), 400, 10);
-    keeps(at("log"), 5, 10);
+    keeps(folder_at("log"), 400, 10);
+    keeps(folder_at("log"), 5, 10);
 }
 
 static void says_what_it_cannot_write(void **state) {
     (void)state;
     struct dg_runlog l;
     struct dg_err err = {0};
-    assert_int_equal(dg_runlog_open(&l, at("no/such/folder/log"), false, &small, &err), -DG_E_IO);
+    assert_int_equal(dg_runlog_open(&l, folder_at("no/such/folder/log"), false, &small, &err), -DG_E_IO);
     assert_non_null(strstr(err.msg, "cannot write"));
-    assert_int_equal(symlink("/etc/passwd", at("link")), 0);
-    assert_int_equal(dg_runlog_open(&l, at("link"), false, &small, &err),
-                     -DG_E_IO);                                                    /* a link that somebody laid there */
-    assert_int_equal(dg_runlog_open(&l, at("log"), true, &small, &err), -DG_E_IO); /* it is there already */
+    assert_int_equal(symlink("/etc/passwd", folder_at("link")), 0);
+    assert_int_equal(dg_runlog_open(&l, folder_at("link"), false, &small, &err),
+                     -DG_E_IO); /* a link that somebody laid there */
+    assert_int_equal(dg_runlog_open(&l, folder_at("log"), true, &small, &err), -DG_E_IO); /* it is there already */
 }
 
 static void make(const char *name, size_t size) {
-    _cleanup_(dg_closep) int fd = open(at(name), O_WRONLY | O_CREAT, 0600);
+    _cleanup_(dg_closep) int fd = open(folder_at(name), O_WRONLY | O_CREAT, 0600);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)size), 0);
 }
 
-static bool is_there(const char *name) { return access(at(name), F_OK) == 0; }
+static bool is_there(const char *name) { return access(folder_at(name), F_OK) == 0; }
 
 static void the_folder_has_a_cap(void **state) {
     (void)state;
@@ -100,14 +80,14 @@ static void the_folder_has_a_cap(void **state) {
     make("run-3.log", 1400);
     make("other.log", 9000);
     char newest[300];
-    snprintf(newest, sizeof(newest), "%s", at("run-3.log"));
-    dg_runlog_prune(dir, newest, &small);
+    snprintf(newest, sizeof(newest), "%s", folder_at("run-3.log"));
+    dg_runlog_prune(folder, newest, &small);
     assert_false(is_there("run-1.log")); /* the oldest goes */
     assert_true(is_there("run-2.log"));
     assert_true(is_there("run-3.log"));
     assert_true(is_there("other.log"));
     make("run-3.log", 4000); /* alone over the cap: it is what is judged */
-    dg_runlog_prune(dir, newest, &small);
+    dg_runlog_prune(folder, newest, &small);
     assert_false(is_there("run-2.log"));
     assert_true(is_there("run-3.log"));
 }
@@ -119,5 +99,5 @@ int main(void) {
         cmocka_unit_test(says_what_it_cannot_write),
         cmocka_unit_test(the_folder_has_a_cap),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

@@ -1,28 +1,10 @@
 /* History when the disk or memory fails: every write, sync, truncation and allocation in turn. A recording is either
  * told to have failed or is there; the file stays sound; what was recorded before stays. */
-#include "unit.h"
-#include "store/db.h"
+#include "store_fixture.h"
 #include <errno.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <unistd.h>
-
-static char dir[64], path[128];
-
-static int setup(void **state) {
-    (void)state;
-    strcpy(dir, "/tmp/dg-store-XXXXXX");
-    if (!mkdtemp(dir)) return -1;
-    snprintf(path, sizeof(path), "%s/history.db", dir);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    char cmd[128];
-    snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
-    return system(cmd);
-}
 
 /* ---- system calls that fail at the n-th use */
 
@@ -72,14 +54,8 @@ static void *failing_realloc(void *p, int n) {
 
 static int record(const char *key, struct dg_err *err) {
     struct dg_store *s = NULL;
-    int r = dg_store_open(path, DG_STORE_WRITE, &s, err);
-    struct dg_store_entry e = {.key = dg_cstr(key),
-                               .time = 1,
-                               .recorded = 2e9,
-                               .outcome = DG_S("fails"),
-                               .status = DG_S("failure"),
-                               .version = DG_S("1"),
-                               .report = DG_S("{}")};
+    int r = dg_store_open(store_path(), DG_STORE_WRITE, &s, err);
+    struct dg_store_entry e = store_entry(key, "x", "fails");
     int64_t id;
     if (!r) r = dg_store_record(s, &e, &id, err);
     dg_store_close(s);
@@ -87,18 +63,10 @@ static int record(const char *key, struct dg_err *err) {
 }
 
 static int64_t count_sound(void) {
-    struct dg_store *s = NULL;
-    struct dg_err err = {0};
-    if (dg_store_open(path, DG_STORE_WRITE, &s, &err)) fail_msg("%s", err.msg);
-    sqlite3_stmt *st = NULL;
-    assert_int_equal(dg_db_prepare(s, "PRAGMA integrity_check", &st, NULL), 0);
-    assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-    assert_true(dg_slice_is(dg_db_text(st, 0), "ok"));
-    sqlite3_finalize(st);
-    int64_t attempts = -1, diagnoses = -1;
-    assert_int_equal(dg_db_int(s, "SELECT count(*) FROM attempts", 0, &attempts, NULL), 0);
-    assert_int_equal(dg_db_int(s, "SELECT count(*) FROM diagnoses", 0, &diagnoses, NULL), 0);
-    assert_int_equal(attempts, diagnoses);
+    struct dg_store *s = store_opened(DG_STORE_WRITE);
+    store_assert_sound(s);
+    int64_t attempts = store_number(s, "SELECT count(*) FROM attempts");
+    assert_int_equal(attempts, store_number(s, "SELECT count(*) FROM diagnoses"));
     dg_store_close(s);
     return attempts;
 }
@@ -185,7 +153,7 @@ static void test_no_memory_of_ours(void **state) {
     assert_true(unit_fail_each(record_once, NULL) >= 1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_failing_calls), TEST(test_no_memory), TEST(test_no_memory_of_ours)};
