@@ -37,6 +37,26 @@ static const char AFTER[27][28] = {
     "GXQVCULZGYVJNTLTXROURWXVWWM", "FZRRHXVHEYTPTKIVVLMUVVKXXWJ", "JQHQGQROJVTQLVTHVUPGUTTNPSJ",
     "NRTRNURUOVXRMMHJXIJJUSRXWWD", "HTRSDSSPHQSNNTOTROPQOUTRPOK", "JLKMMKMOKVRMMNKLVMKHMPMXPZG"};
 
+/* Words that logs are full of: what stands in them is common, however surprising its letters are. */
+static const char COMMON[] =
+    " the request requests process processes server client worker memory token tokens output input prompt cache cached "
+    "batch prefill decode model engine loaded loading finished started starting running waiting generation throughput "
+    "timeout default context length stream answer response value block table failed retry closed open opened connection "
+    "received receive after before with from for and that not found file line text user usage used free total time "
+    "version weight weights checkpoint shards safetensors tokenizer config device distributed initialized initializing "
+    "graph capture attention backend support supported INFO:     \"POST /v1/chat/completions HTTP/1.1\" 200 OK GPU KV ";
+
+static uint64_t load(const char *p) {
+    uint64_t x;
+    memcpy(&x, p, sizeof(x));
+    return le64toh(x);
+}
+
+/* Hashes of both grams that begin at a place: the upper bits are of eight bytes, those of the lower half of four. */
+static uint64_t mix(uint64_t x) { return x * UINT64_C(0x9e3779b97f4a7c15); }
+static uint64_t mix_again(uint64_t x) { return x * UINT64_C(0xff51afd7ed558ccd); }
+static uint32_t hash_of(uint64_t mixed, bool is_short) { return (uint32_t)(is_short ? mixed : mixed >> 32); }
+
 static int letter(unsigned char c) { return c >= 'a' && c <= 'z' ? c - 'a' : c == ' ' ? 26 : -1; }
 
 /* How surprising byte i is after the one before it, in half bits. */
@@ -46,14 +66,32 @@ static unsigned surprise(struct dg_slice s, size_t i) {
     return (unsigned)((a >= 0 && b >= 0 ? AFTER[a][b] : c >= ' ' && c <= '~' ? ONE[c - ' '] : 'Z') - 'A');
 }
 
-/* Where the run of grams of `size` bytes begins that is rarest by its least rare gram. */
-static uint16_t rarest_run(struct dg_slice lit, size_t size) {
-    unsigned last[STEP] = {0}, sum = 0, best = 0;
-    size_t at = 0;
+/* Which grams of one size are common, by hash. */
+struct common {
+    size_t size;
+    bool is[1 << BITS_MIN];
+};
+
+static bool *common_slot(struct common *c, const char *gram) {
+    char text[LONG] = {0};
+    memcpy(text, gram, c->size == LONG ? LONG : SHORT);
+    return &c->is[hash_of(mix(load(text)), false) >> (32 - BITS_MIN)];
+}
+
+static void common_init(struct common *c, size_t size) {
+    *c = (struct common){.size = size};
+    for (size_t i = 0; i + size < sizeof(COMMON); i++) *common_slot(c, COMMON + i) = true;
+}
+
+/* Where the run of grams begins that is rarest by its least rare gram. */
+static uint16_t rarest_run(struct dg_slice lit, struct common *c) {
+    unsigned bytes[LONG] = {0}, last[STEP] = {0}, sum = 0, best = 0;
+    size_t size = c->size, at = 0;
     for (size_t end = 1; end <= lit.len; end++) {
-        sum += surprise(lit, end - 1);
-        if (end > size) sum -= surprise(lit, end - size - 1);
-        last[end % STEP] = sum;
+        unsigned *byte = &bytes[end & (size - 1)], now = surprise(lit, end - 1);
+        sum += now - *byte; /* of the last `size` bytes */
+        *byte = now;
+        last[end % STEP] = end >= size && *common_slot(c, lit.ptr + end - size) ? sum / 4 : sum;
         if (end < size + STEP - 1) continue;
         unsigned least = UINT_MAX;
         for (int i = 0; i < STEP; i++)
@@ -66,17 +104,6 @@ static uint16_t rarest_run(struct dg_slice lit, size_t size) {
 }
 
 /* ---- grams */
-
-static uint64_t load(const char *p) {
-    uint64_t x;
-    memcpy(&x, p, sizeof(x));
-    return le64toh(x);
-}
-
-/* Hashes of both grams that begin at a place: the upper bits are of eight bytes, those of the lower half of four. */
-static uint64_t mix(uint64_t x) { return x * UINT64_C(0x9e3779b97f4a7c15); }
-static uint64_t mix_again(uint64_t x) { return x * UINT64_C(0xff51afd7ed558ccd); }
-static uint32_t hash_of(uint64_t mixed, bool is_short) { return (uint32_t)(is_short ? mixed : mixed >> 32); }
 
 /* The gram, or the free place where it is to stand. */
 static struct gram *find(const struct grams *g, uint64_t text, uint32_t hash) {
@@ -142,6 +169,9 @@ static void grams_release(struct grams *g) {
 static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
     size_t size = (size_t)1 << bits_for(2 * (size_t)n, 31);
     _cleanup_(dg_freep) uint32_t *table = dg_calloc(size, sizeof(*table));
+    struct common longs, shorts;
+    common_init(&longs, LONG);
+    common_init(&shorts, SHORT);
     s->literals = dg_calloc(n, sizeof(*s->literals));
     if (!table || !s->literals) return false;
     for (uint32_t i = n; i-- > 0;) { /* backwards, so that each list grows at its front */
@@ -150,8 +180,10 @@ static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
         while (table[at] && !dg_slice_eq(s->literals[table[at] - 1].text, lit)) at = (at + 1) & (size - 1);
         if (!table[at]) {
             bool is_short = lit.len < LONG + STEP - 1;
-            s->literals[s->n_literals++] = (struct literal){
-                .text = lit, .needles = DG_NONE, .is_short = is_short, .run = rarest_run(lit, is_short ? SHORT : LONG)};
+            s->literals[s->n_literals++] = (struct literal){.text = lit,
+                                                            .needles = DG_NONE,
+                                                            .is_short = is_short,
+                                                            .run = rarest_run(lit, is_short ? &shorts : &longs)};
             table[at] = s->n_literals;
         }
         needles[i].same = s->literals[table[at] - 1].needles;
