@@ -1,7 +1,7 @@
 # Sourced by every script here: a fixed world, a scratch folder, and checks that say what differs.
 # shellcheck shell=bash
 set -eu
-unset CDPATH DIAGNOSE_DB DIAGNOSE_TRACE NO_COLOR XDG_STATE_HOME XDG_CONFIG_HOME XDG_CACHE_HOME CUDA_VISIBLE_DEVICES
+unset CDPATH DIAGNOSE_DB DIAGNOSE_TRACE NO_COLOR XDG_STATE_HOME XDG_CONFIG_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR CUDA_VISIBLE_DEVICES
 export TZ=UTC LC_ALL=C.UTF-8 TERM=dumb COLUMNS=80
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
