@@ -1,4 +1,5 @@
 /* gen healthy|english|hostile MIB: a log of that size on standard output, always the same.
+ * gen rules N: a pack of N rules, each with a literal of its own that is in none of the logs.
  *
  * healthy  a server that starts and serves: batches, requests, eight ranks
  * english  log lines of varied English words, hardly one like another
@@ -120,6 +121,21 @@ static int hostile(char *to, uint64_t i) {
     }
 }
 
+static int rules(unsigned long long n) {
+    puts("pack: bench\nrules:");
+    for (unsigned long long i = 0; i < n; i++) {
+        char text[1024];
+        int len = sprintf(text, "cannot ");
+        for (uint32_t k = 2 + any(4); k; k--) {
+            len += word(text + len);
+            text[len++] = ' ';
+        }
+        sprintf(text + len, "%llx", 0x9e3779b1ull * (i + 1));
+        printf("- {id: r%llu, title: Made up, role: noise, match: {lit: '%s'}}\n", i, text);
+    }
+    return fflush(stdout) ? 1 : 0;
+}
+
 int main(int argc, char **argv) {
     char *end = NULL;
     unsigned long long mib = argc == 3 ? strtoull(argv[2], &end, 10) : 0;
@@ -128,8 +144,9 @@ int main(int argc, char **argv) {
                                     : !strcmp(argv[1], "english") ? english
                                     : !strcmp(argv[1], "hostile") ? hostile
                                                                   : NULL;
+    if (mib && !*end && !strcmp(argv[1], "rules")) return rules(mib);
     if (!line || !end || *end || !mib) {
-        fputs("usage: gen healthy|english|hostile MIB\n", stderr);
+        fputs("usage: gen healthy|english|hostile MIB, gen rules N\n", stderr);
         return 2;
     }
     static char buf[1 << 16];
