@@ -3,10 +3,13 @@
  *   FAKE_INIT     result of cuInit;  FAKE_NVML_INIT  of nvmlInit_v2
  *   FAKE_HANG     name of a function that never returns;  FAKE_CRASH  one that raises SIGSEGV
  *   FAKE_FLOOD    name of a function that writes garbage to every descriptor it may have until its pipe closes
+ *   FAKE_FAIL     names of functions that fail with code 3
  *   FAKE_SLOW     seconds that cuDeviceGet takes for each GPU
  *   FAKE_COUNT    count to claim, whatever FAKE_GPUS says
  *   FAKE_FREE_MB  free memory of each GPU (default: all but 1 GiB);  FAKE_PIDS  "123:40960,456:100" process ids and MiB
- * on GPU 0 Built with -DFAKE_OLD it lacks cuDeviceGetAttribute, like no driver that is usable. Every GPU has 96 GiB. */
+ * on GPU 0 (0 MiB: not told);  FAKE_MIG  the mode;  FAKE_RESERVED_MB  memory that the
+ * driver keeps for itself. Built with -DFAKE_OLD it lacks cuDeviceGetAttribute, like no driver that is usable. Every
+ * GPU has 96 GiB. */
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,33 +54,37 @@ static void flood(void) {
     for (;;) pause();
 }
 
-static void act(const char *function) {
+enum { FAILED = 3 };
+
+/* Whether `function` fails. */
+static int act(const char *function) {
     const char *v;
     if ((v = getenv("FAKE_HANG")) && !strcmp(v, function))
         for (;;) pause();
     if ((v = getenv("FAKE_CRASH")) && !strcmp(v, function)) raise(SIGSEGV);
     if ((v = getenv("FAKE_FLOOD")) && !strcmp(v, function)) flood();
+    return (v = getenv("FAKE_FAIL")) && strstr(v, function);
 }
 
 #ifdef FAKE_CUDA
 EXPORT int cuInit(unsigned flags) {
     (void)flags;
-    act("cuInit");
+    if (act("cuInit")) return FAILED;
     return env_int("FAKE_INIT", 0);
 }
 EXPORT int cuDriverGetVersion(int *v) {
-    act("cuDriverGetVersion");
+    if (act("cuDriverGetVersion")) return FAILED;
     *v = env_int("FAKE_CUDA_VERSION", 13000);
     return 0;
 }
 EXPORT int cuDeviceGetCount(int *n) {
     struct gpu g[MAX];
-    act("cuDeviceGetCount");
+    if (act("cuDeviceGetCount")) return FAILED;
     *n = env_int("FAKE_COUNT", gpus(g));
     return 0;
 }
 EXPORT int cuDeviceGet(int *dev, int ordinal) {
-    act("cuDeviceGet");
+    if (act("cuDeviceGet")) return FAILED;
     if (getenv("FAKE_SLOW")) usleep((useconds_t)(1e6 * atof(getenv("FAKE_SLOW"))));
     *dev = ordinal;
     return 0;
@@ -85,7 +92,7 @@ EXPORT int cuDeviceGet(int *dev, int ordinal) {
 #ifndef FAKE_OLD
 EXPORT int cuDeviceGetAttribute(int *v, int attribute, int dev) {
     struct gpu g[MAX];
-    act("cuDeviceGetAttribute");
+    if (act("cuDeviceGetAttribute")) return FAILED;
     if (dev < 0 || dev >= gpus(g)) return 101;
     switch (attribute) {
     case 20: *v = env_int("FAKE_COMPUTE_MODE", 0); return 0;
@@ -97,25 +104,25 @@ EXPORT int cuDeviceGetAttribute(int *v, int attribute, int dev) {
 #endif
 EXPORT int cuDeviceGetName(char *name, int len, int dev) {
     struct gpu g[MAX];
-    act("cuDeviceGetName");
+    if (act("cuDeviceGetName")) return FAILED;
     if (dev < 0 || dev >= gpus(g)) return 101;
     snprintf(name, (size_t)len, "%s", g[dev].name);
     return 0;
 }
 EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int dev) {
     (void)dev;
-    act("cuDeviceTotalMem_v2");
+    if (act("cuDeviceTotalMem_v2")) return FAILED;
     *bytes = TOTAL;
     return 0;
 }
 EXPORT int cuDeviceGetUuid(unsigned char *uuid, int dev) {
-    act("cuDeviceGetUuid");
+    if (act("cuDeviceGetUuid")) return FAILED;
     memset(uuid, 0xab, 16);
     uuid[15] = (unsigned char)dev;
     return 0;
 }
 EXPORT int cuDeviceGetPCIBusId(char *pci, int len, int dev) {
-    act("cuDeviceGetPCIBusId");
+    if (act("cuDeviceGetPCIBusId")) return FAILED;
     snprintf(pci, (size_t)len, "0000:%02x:00.0", 0x10 + dev);
     return 0;
 }
@@ -124,50 +131,52 @@ EXPORT int cuDeviceGetPCIBusId(char *pci, int len, int dev) {
 #ifdef FAKE_NVML
 static int index_of(void *dev) { return (int)((intptr_t)dev - 1); }
 EXPORT int nvmlInit_v2(void) {
-    act("nvmlInit_v2");
+    if (act("nvmlInit_v2")) return FAILED;
     return env_int("FAKE_NVML_INIT", 0);
 }
 EXPORT int nvmlSystemGetDriverVersion(char *v, unsigned len) {
     const char *driver = getenv("FAKE_DRIVER");
+    if (act("nvmlSystemGetDriverVersion")) return FAILED;
     snprintf(v, len, "%s", driver ? driver : "580.95.05");
     return 0;
 }
 EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *v) {
+    if (act("nvmlSystemGetCudaDriverVersion_v2")) return FAILED;
     *v = env_int("FAKE_CUDA_VERSION", 13000);
     return 0;
 }
 EXPORT int nvmlDeviceGetCount_v2(unsigned *n) {
     struct gpu g[MAX];
-    act("nvmlDeviceGetCount_v2");
+    if (act("nvmlDeviceGetCount_v2")) return FAILED;
     *n = (unsigned)env_int("FAKE_COUNT", gpus(g));
     return 0;
 }
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **dev) {
-    act("nvmlDeviceGetHandleByIndex_v2");
+    if (act("nvmlDeviceGetHandleByIndex_v2")) return FAILED;
     *dev = (void *)((intptr_t)index + 1);
     return 0;
 }
 EXPORT int nvmlDeviceGetName(void *dev, char *name, unsigned len) {
     struct gpu g[MAX];
-    act("nvmlDeviceGetName");
+    if (act("nvmlDeviceGetName")) return FAILED;
     if (index_of(dev) >= gpus(g)) return 2;
     snprintf(name, len, "%s", g[index_of(dev)].name);
     return 0;
 }
 EXPORT int nvmlDeviceGetUUID(void *dev, char *uuid, unsigned len) {
-    act("nvmlDeviceGetUUID");
+    if (act("nvmlDeviceGetUUID")) return FAILED;
     snprintf(uuid, len, "GPU-abababab-abab-abab-abab-ababababab%02x", (unsigned)index_of(dev));
     return 0;
 }
 EXPORT int nvmlDeviceGetPciInfo_v3(void *dev, void *info) {
-    act("nvmlDeviceGetPciInfo_v3");
+    if (act("nvmlDeviceGetPciInfo_v3")) return FAILED;
     memset(info, 0, 68);
     snprintf((char *)info + 36, 32, "00000000:%02X:00.0", 0x10 + index_of(dev));
     return 0;
 }
 EXPORT int nvmlDeviceGetCudaComputeCapability(void *dev, int *major, int *minor) {
     struct gpu g[MAX];
-    if (index_of(dev) >= gpus(g)) return 2;
+    if (act("nvmlDeviceGetCudaComputeCapability") || index_of(dev) >= gpus(g)) return 2;
     *major = g[index_of(dev)].major;
     *minor = g[index_of(dev)].minor;
     return 0;
@@ -175,21 +184,35 @@ EXPORT int nvmlDeviceGetCudaComputeCapability(void *dev, int *major, int *minor)
 EXPORT int nvmlDeviceGetMemoryInfo(void *dev, void *memory) {
     uint64_t m[3] = {TOTAL, 0, 0};
     (void)dev;
-    act("nvmlDeviceGetMemoryInfo");
+    if (act("nvmlDeviceGetMemoryInfo")) return FAILED;
     m[1] = (uint64_t)env_int("FAKE_FREE_MB", 95 * 1024) << 20;
     m[2] = m[0] - m[1];
     memcpy(memory, m, sizeof(m));
     return 0;
 }
+EXPORT int nvmlDeviceGetMemoryInfo_v2(void *dev, void *memory) {
+    uint64_t m[5] = {0, TOTAL, 0, 0, 0}; /* version, total, reserved, free, used */
+    (void)dev;
+    if (!getenv("FAKE_RESERVED_MB") || act("nvmlDeviceGetMemoryInfo_v2")) return FAILED;
+    m[2] = (uint64_t)env_int("FAKE_RESERVED_MB", 0) << 20;
+    m[3] = TOTAL - m[2];
+    memcpy(memory, m, sizeof(m));
+    return 0;
+}
+EXPORT int nvmlDeviceGetMigMode(void *dev, unsigned *mode, unsigned *pending) {
+    (void)dev;
+    *mode = *pending = (unsigned)env_int("FAKE_MIG", 0);
+    return getenv("FAKE_MIG") ? 0 : FAILED;
+}
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *dev, unsigned *count, void *infos) {
     const char *v = getenv("FAKE_PIDS");
     unsigned n = 0;
-    act("nvmlDeviceGetComputeRunningProcesses_v3");
+    if (act("nvmlDeviceGetComputeRunningProcesses_v3")) return FAILED;
     for (const char *p = v; p && index_of(dev) == 0 && n < *count; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         unsigned pid = 0;
         unsigned long long mib = 0;
         if (sscanf(p, "%u:%llu", &pid, &mib) < 2) break;
-        mib <<= 20;
+        mib = mib ? mib << 20 : UINT64_MAX; /* not told */
         char *info = (char *)infos + (size_t)n++ * 24;
         memcpy(info, &pid, sizeof(pid));
         memcpy(info + 8, &mib, sizeof(mib));
