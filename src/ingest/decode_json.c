@@ -119,7 +119,7 @@ static bool docker_quickly(struct dg_decoder *d, uint64_t line, struct dg_slice 
             time = value;
     } while (take(&rest, ','));
     dg_buf_clear(&d->text);
-    if (!take(&rest, '}') || !log.ptr || !add_unescaped(&d->text, log)) return false;
+    if (!take(&rest, '}') || dg_slice_trim(rest).len || !log.ptr || !add_unescaped(&d->text, log)) return false;
     docker(d, line, dg_buf_slice(&d->text), stream, time);
     return true;
 }

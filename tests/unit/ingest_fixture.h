@@ -140,4 +140,20 @@ static inline struct got read_text(struct dg_slice text, enum dg_kind kind, stru
     return g;
 }
 
+/* All of the file `path`, for unit_fail_each(), with a kernel log in memory and a file that is not there. */
+static inline int read_all(void *path) {
+    struct dg_ingest *in = dg_ingest_new(&plain_opts);
+    if (!in) return -DG_E_NOMEM;
+    struct dg_block *b;
+    struct dg_err err;
+    int r = dg_ingest_add(in, path, DG_KIND_UNKNOWN);
+    if (!r)
+        r = dg_ingest_add_text(in, "t", DG_KIND_KERNEL, DG_S("6,1,5000000,-;audit: audit(1762674003.5:1)\\x0amore\n"));
+    if (!r) r = dg_ingest_add(in, "absent", DG_KIND_UNKNOWN);
+    if (!r)
+        while ((r = dg_ingest_next(in, &b, &err)) == 1) dg_ingest_release(in, b);
+    dg_ingest_free(in);
+    return r;
+}
+
 #endif

@@ -573,21 +573,6 @@ static void damage_in_a_member_is_told(void **state) {
 
 /* --- out of memory --- */
 
-static int read_all(void *arg) {
-    struct dg_ingest *in = dg_ingest_new(&plain_opts);
-    if (!in) return -DG_E_NOMEM;
-    struct dg_block *b;
-    struct dg_err err;
-    int r = dg_ingest_add(in, arg, DG_KIND_UNKNOWN);
-    if (!r)
-        r = dg_ingest_add_text(in, "t", DG_KIND_KERNEL, DG_S("6,1,5000000,-;audit: audit(1762674003.5:1)\\x0amore\n"));
-    if (!r) r = dg_ingest_add(in, "absent", DG_KIND_UNKNOWN);
-    if (!r)
-        while ((r = dg_ingest_next(in, &b, &err)) == 1) dg_ingest_release(in, b);
-    dg_ingest_free(in);
-    return r;
-}
-
 static void survives_lack_of_memory(void **state) {
     (void)state;
     struct dg_buf log = log_text(5000), gz = gzip(dg_buf_slice(&log));

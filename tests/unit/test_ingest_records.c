@@ -65,6 +65,37 @@ static void decodes_docker_json(void **state) {
         T "stdout F a\n" T "stdout F b\n{\"log\":\"cut\n{\"other\":1}\nplain\n\tend\n", LINES(1, 1, 2, 3, 4, 5));
 }
 
+/* What Docker never writes and others may: the parser takes it, or it stays as it is. */
+static void odd_json_is_taken_as_far_as_it_goes(void **state) {
+    (void)state;
+    check("{ \"log\" : \"a\\u0041\\u007e\\n\" , \"stream\" : \"stdout\" }\n", "aA~\n", LINES(1));
+    check("{\"log\":\"\\u0080\\u00E9\\n\"}\n{\"log\":\"\\u00fg\\n\"}\n{\"log\":\"\\u00\"}\n{\"log\":\"\\q\"}\n",
+          "\302\200\303\251\n{\"log\":\"\\u00fg\\n\"}\n{\"log\":\"\\u00\"}\n{\"log\":\"\\q\"}\n", LINES(1, 2, 3, 4));
+    check("{\"log\":\"even \\\\\\\\\",\"stream\":\"stdout\"}\n{\"log\":\"odd \\\\\\\"\",\"stream\":\"stdout\"}\n",
+          "even \\\\\nodd \\\"\n", LINES(1, 2));
+    check(
+        "{\"log\":\"a\\n\",\"n\":1}\n{\"log\":\"a\\n\",\"n\":1}\n{\"log\":\"b\\n\",\"n\"}\n{\"log\" \"c\"}\n{\"log\":\"d\\n\"} x\n{log:1}\n{}\n[{\"log\":\"e\"}]\n",
+        "a\na\n{\"log\":\"b\\n\",\"n\"}\n{\"log\" \"c\"}\n{\"log\":\"d\\n\"} x\n{log:1}\n{}\n[{\"log\":\"e\"}]\n",
+        LINES(1, 2, 3, 4, 5, 6, 7, 8));
+    /* a time that is too long for one, a level that is too long for one, and a time that is none */
+    check(
+        "{\"log\":\"x\\n\",\"time\":\"2026-03-07T11:00:00.0000000000000000000000000000000000000000000000000000000000000001Z\"}\n"
+        "{\"log\":\"y\\n\",\"time\":\"\"}\n",
+        "x\ny\n", LINES(1, 2));
+    check(
+        "{\"time\":\"2026-03-07T11:00:00Z\",\"level\":\"a level of many words\",\"msg\":\"m\"}\n"
+        "{\"time\":\"2026-03-07T11:00:00Z\",\"msg\":\"no level\"}\n{\"time\":\"yesterday\",\"level\":\"info\",\"msg\":\"n\"}\n",
+        "2026-03-07T11:00:00Z m\n2026-03-07T11:00:00Z no level\nn\n", LINES(1, 2, 3));
+    /* words that would end a journal's front early, one that is too long for it, a message of no kind, an empty list */
+    check_as(
+        DG_KIND_SERVER,
+        "{\"__REALTIME_TIMESTAMP\":\"1772881200000000\",\"_HOSTNAME\":\"a b\",\"SYSLOG_IDENTIFIER\":\"c:d[e\",\"_PID\":\"1\",\"MESSAGE\":\"m\\n\"}\n"
+        "{\"__REALTIME_TIMESTAMP\":\"x\",\"MESSAGE\":\"no time\"}\n"
+        "{\"__REALTIME_TIMESTAMP\":\"1772881200000000\",\"SYSLOG_IDENTIFIER\":\"0123456789012345678901234567890123456789012345678901234567890123456789\",\"MESSAGE\":[]}\n",
+        "2026-03-07T11:00:00+00:00 a_b c_d_e[1]: m\nno time\n2026-03-07T11:00:00+00:00 localhost unknown: \n",
+        LINES(1, 2, 3));
+}
+
 static void decodes_loggers(void **state) {
     (void)state;
     check(
@@ -304,12 +335,36 @@ static void cuts_do_not_matter(void **state) {
     }
 }
 
+/* Each kind of record, and what is set aside, with the first, second, … allocation failing. */
+static void survives_lack_of_memory(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "{\"__REALTIME_TIMESTAMP\":\"1772881200000000\",\"_TRANSPORT\":\"kernel\",\"MESSAGE\":\"NVRM: x\"}\n"
+        "{\"__REALTIME_TIMESTAMP\":\"1772881200000000\",\"SYSLOG_IDENTIFIER\":\"v\",\"MESSAGE\":[118,108,108,109]}\n",
+        "__REALTIME_TIMESTAMP=1772881200000000\n_HOSTNAME=h\nSYSLOG_IDENTIFIER=v\n_PID=7\nMESSAGE=vllm serve x\n\n"
+        "__REALTIME_TIMESTAMP=1772881200000000\n_TRANSPORT=kernel\nMESSAGE=NVRM: x\n\n",
+        O("x") K("a") S("y") K("b#012c"),
+        K("a") "\x1b[31m" K("b") S("x"),
+        "[Mar07 11:00] a\n[  +0.5] b\n",
+        "\xff\xfe"
+        "a\0\n\0",
+        "{\"timestamp\":\"2026-03-07T11:00:00Z\",\"level\":\"error\",\"message\":\"dead\",\"exc_info\":\"Traceback\"}\n",
+    };
+    for (size_t i = 0; i < DG_COUNT(texts); i++) {
+        size_t n = *texts[i] == '\xff' ? 6 : strlen(texts[i]);
+        char name[64];
+        snprintf(name, sizeof(name), "%s", file_with(0, dg_slice(texts[i], n)));
+        assert_true(unit_fail_each(read_all, name) > 10);
+    }
+}
+
 int main(void) {
     setenv("TZ", "UTC", 1);
     tzset();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_parts_of_cri_records),
         cmocka_unit_test(decodes_docker_json),
+        cmocka_unit_test(odd_json_is_taken_as_far_as_it_goes),
         cmocka_unit_test(decodes_loggers),
         cmocka_unit_test(json_that_is_no_log_stays),
         cmocka_unit_test(decodes_journal_json),
@@ -321,6 +376,7 @@ int main(void) {
         cmocka_unit_test(numbers_go_over_blocks),
         cmocka_unit_test(large_records_pass),
         cmocka_unit_test(cuts_do_not_matter),
+        cmocka_unit_test(survives_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, remove_files);
 }
