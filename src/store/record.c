@@ -82,24 +82,42 @@ static int put_diagnosis(struct dg_store *s, int64_t attempt, const struct dg_st
     return step_done(s, st, "write", err);
 }
 
-static int forget(struct dg_store *s, const char *sql, int64_t keep, double before, struct dg_err *err) {
+/* Never the attempt that was recorded last. */
+static int forget(struct dg_store *s, const char *sql, double before, struct dg_err *err) {
     _cleanup_(dg_db_finalizep) sqlite3_stmt *st = NULL;
     int r = dg_db_prepare(s, sql, &st, err);
     if (r) return r;
-    dg_db_bind_int(st, ":keep", keep);
+    dg_db_bind_int(st, ":keep", s->latest);
     dg_db_bind_double(st, ":before", before);
     r = step_done(s, st, "prune", err);
     if (!r) s->gone += sqlite3_changes(s->db);
     return r;
 }
 
+/* The oldest tenth goes until there is room to spare. */
+static int keep_size(struct dg_store *s, struct dg_err *err) {
+    int64_t pages = 0, max = 0, free_pages = 0, before;
+    int r;
+    do {
+        before = s->gone;
+        r = dg_db_int(s, "PRAGMA page_count", 0, &pages, err);
+        if (!r) r = dg_db_int(s, "PRAGMA max_page_count", 0, &max, err);
+        if (!r) r = dg_db_int(s, "PRAGMA freelist_count", 0, &free_pages, err);
+        if (!r && pages - free_pages > max - PAGES_SPARE)
+            r = forget(s,
+                       "DELETE FROM attempts WHERE id <> :keep AND id IN (SELECT id FROM attempts ORDER BY id"
+                       " LIMIT (SELECT count(*) / 10 + 1 FROM attempts))",
+                       0, err);
+    } while (!r && s->gone > before);
+    return r;
+}
+
 /* Age by the day of the last diagnosis, not of the launch: an old log that is diagnosed today is wanted. */
 static int keep_caps(struct dg_store *s, struct dg_err *err) {
-    int64_t keep = s->latest;
+    int64_t n;
     s->grown = 0;
-    int r = forget(s, "DELETE FROM attempts WHERE id <> :keep AND seen < :before", keep,
-                   dg_time_now() - AGE_MAX_SECONDS, err);
-    int64_t n, pages, max, free_pages;
+    int r =
+        forget(s, "DELETE FROM attempts WHERE id <> :keep AND seen < :before", dg_time_now() - AGE_MAX_SECONDS, err);
     /* Numbers rise: their span bounds the count without counting. */
     if (!r)
         r = dg_db_int(s, "SELECT ifnull(max(id) - (SELECT min(id) FROM attempts) + 1, 0) FROM attempts", 0, &n, err);
@@ -108,16 +126,8 @@ static int keep_caps(struct dg_store *s, struct dg_err *err) {
         r = forget(s,
                    "DELETE FROM attempts WHERE id <> :keep AND id IN (SELECT id FROM attempts ORDER BY id"
                    " LIMIT (SELECT count(*) FROM attempts) - CAST(:before AS INTEGER))",
-                   keep, (double)ATTEMPTS_MAX, err);
-    if (!r) r = dg_db_int(s, "PRAGMA page_count", 0, &pages, err);
-    if (!r) r = dg_db_int(s, "PRAGMA max_page_count", 0, &max, err);
-    if (!r) r = dg_db_int(s, "PRAGMA freelist_count", 0, &free_pages, err);
-    if (!r && pages - free_pages > max - PAGES_SPARE)
-        r = forget(s,
-                   "DELETE FROM attempts WHERE id <> :keep AND id IN (SELECT id FROM attempts ORDER BY id"
-                   " LIMIT (SELECT count(*) / 10 + 1 FROM attempts))",
-                   keep, 0, err);
-    return r;
+                   (double)ATTEMPTS_MAX, err);
+    return r ? r : keep_size(s, err);
 }
 
 int dg_store_begin(struct dg_store *s, struct dg_err *err) {

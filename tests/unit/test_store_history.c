@@ -223,14 +223,19 @@ static void test_attempt_cap(void **state) {
 static void test_size_cap(void **state) {
     (void)state;
     struct dg_store *s = store_opened(DG_STORE_WRITE);
-    for (int i = 0; i < 20; i++) {
-        char key[16];
+    char large[20000];
+    memset(large, 'x', sizeof(large));
+    for (int i = 0; i < 21; i++) {
+        char key[16], sql[64];
+        int64_t id;
         snprintf(key, sizeof(key), "k%d", i);
-        record(s, key, "x", "fails");
+        struct dg_store_entry e = store_entry(key, "x", "fails");
+        e.report = dg_slice(large, sizeof(large));
+        /* The last one comes as the file is near its limit. */
+        snprintf(sql, sizeof(sql), "PRAGMA max_page_count = %d", (int)store_number(s, "PRAGMA page_count") + 1024 + 2);
+        if (i == 20) assert_true(store_number(s, sql) > 0);
+        assert_int_equal(dg_store_record(s, &e, &id, NULL), 0);
     }
-    /* As if the file were near its limit. */
-    assert_int_equal(store_number(s, "PRAGMA max_page_count = 1000"), 1000);
-    record(s, "more", "x", "fails");
     struct seen left = history(s, (struct dg_history_filter){.limit = -1});
     assert_int_equal(left.n, 21 - 3);
     assert_int_equal(left.ids[0], 21);
