@@ -97,6 +97,13 @@ static void what_is_left_out_has_a_default(void **state) {
     fx_done(&x);
 }
 
+/* Texts longer than any literal and any regex may be. */
+#define X10 "xxxxxxxxxx"
+#define X100 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10
+#define X1000 X100 X100 X100 X100 X100 X100 X100 X100 X100 X100
+#define PATTERN "{lit: 'abcdef'}"
+#define PATTERNS PATTERN "," PATTERN "," PATTERN "," PATTERN "," PATTERN "," PATTERN
+
 /* One fault each; `@` marks where it must be told. */
 static const struct {
     const char *yaml, *msg;
@@ -115,6 +122,8 @@ static const struct {
     {"- {id: a, title: x, role: fact, for: {vllm: @'~1'}, match: {lit: 'abcdef'}}", "is no range of versions"},
     {"- {id: a, title: x, role: fact, match: {lit: @'abc'}}", "lit has 3 bytes, 6 at least"},
     {"- {id: a, title: x, role: fact, match: {lit: @\"abc\\ndef\"}}", "lit holds a line break"},
+    {"- {id: a, title: x, role: fact, match: {lit: @\"abc\\rdef\"}}", "lit holds a line break"},
+    {"- {id: a, title: x, role: fact, match: {lit: @'" X1000 "'}}", "lit has 1000 bytes, 512 at most"},
     {"- {id: a, title: x, role: fact, match: @{re: 'abcdef'}}", "a pattern needs lit"},
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@|b'}}", "a '|' outside of groups"},
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@(?=b)'}}", "look-around"},
@@ -123,12 +132,46 @@ static const struct {
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: '@(*ACCEPT)a'}}", "a (*VERB)"},
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@(?R)'}}", "recursion"},
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@(?C1)'}}", "a callout"},
+    {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@(?1)'}}", "recursion"},
+    {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: '(?<n>a)@\\k<n>'}}", "a back-reference"},
+    {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: '(a)@\\g1'}}", "a back-reference"},
+    {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@\\C'}}", "\\C"},
+    {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@\\Kb'}}", "\\K"},
+    {"- {id: a, title: x, role: fact, match: {all: @[" PATTERNS "," PATTERNS "," PATTERNS "]}}",
+     "1 to 16 patterns are expected here"},
+    {"- {id: a, title: x, role: fact, match: {any: @[" PATTERN "], not: [" PATTERNS "," PATTERNS "," PATTERNS "]}}",
+     "and 16 under not at most"},
+    {"- {id: a, title: x, role: fact, captures: @[a], match: {lit: 'abcdef'}}", "a map NAME: TYPE is expected"},
+    {"- {id: a, title: x, role: fact, parse: @[a], match: {lit: 'abcdef'}}", "a map CAPTURE: FORM is expected"},
+    {"- {id: a, title: x, role: fact, for: @[vllm], match: {lit: 'abcdef'}}", "a map NAME: VALUE"},
+    {"- {id: a, title: x, role: fact, set: {a: @[b]}, match: {lit: 'abcdef'}}", "one text is expected"},
+    {"- {id: a, title: x, role: fact, ends: @soon, match: {lit: 'abcdef'}}", "'soon' is no end"},
+    {"- {id: a, title: x, role: fact, pulse: @[true], match: {lit: 'abcdef'}}", "true or false is expected"},
+    {"- {id: a, title: x, role: fact, status: @[stable], match: {lit: 'abcdef'}}", "'a list or map' is no status"},
+    {"- {id: a, title: x, role: fact, opens: @{capture: c}, match: {lit: 'abcdef'}}", "opens is {until, lines} or"},
+    {"- {id: a, title: x, role: fact, opens: @{as: text}, match: {lit: 'abcdef'}}", "opens is {until, lines} or"},
+    {"- {id: a, title: x, role: fact, rejects: [{axis: a, value: b, how: @badly}], match: {lit: 'abcdef'}}",
+     "'badly' is no kind of failure"},
+    {"- {id: a, title: x, role: fact, confirms: @'a ~ b', match: {lit: 'abcdef'}}",
+     "a condition is OPERAND OP OPERAND"},
+    {"- {id: a, title: x, role: fact, confirms: @'a ==', match: {lit: 'abcdef'}}", "a condition is OPERAND OP OPERAND"},
+    {"- {id: a, title: x, role: fact, confirms: @\"a == 'b\", match: {lit: 'abcdef'}}",
+     "a condition is OPERAND OP OPERAND"},
+    {"- {id: a, title: x, role: fact, examples: [{text: x, captures: @[a]}], match: {lit: 'abcdef'}}",
+     "a map NAME: TEXT"},
     {"- {id: a, title: x, role: fact, match: @{any: [{lit: 'abcdef'}], all: [{lit: 'abcdef'}]}}",
      "match is one pattern, or one of"},
     {"- {id: a, title: x, role: fact, match: {all: @[{lit: 'abcdef'}]}}", "all needs two patterns"},
     {"- {id: a, title: x, role: fact, match: {any: @[]}}", "1 to 128 patterns"},
     {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], within: {lines: @0}}}", "a whole number above 0"},
     {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], within: {seconds: @x}}}", "a number of seconds"},
+    {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], within: {lines: @[1]}}}",
+     "a whole number above 0"},
+    {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], within: {lines: @100000001}}}",
+     "a whole number above 0"},
+    {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], within: {seconds: @-1}}}", "a number of seconds"},
+    {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], within: {seconds: @[1]}}}",
+     "a number of seconds"},
     {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], within: {same: @host}}}", "'host' is no scope"},
     {"- {id: a, title: x, role: fact, match: {any: [{lit: 'abcdef'}], at: @end}}", "'end' is no place"},
     {"- {id: a, title: x, role: fact, captures: {a: @number}, match: {lit: 'abcdef'}}",
@@ -161,7 +204,7 @@ static const struct {
 static void each_fault_is_told_where_it_is(void **state) {
     (void)state;
     for (size_t i = 0; i < DG_COUNT(FAULTS); i++) {
-        char yaml[1024];
+        char yaml[2048];
         const char *mark = strchr(FAULTS[i].yaml, '@');
         size_t n = (size_t)(mark - FAULTS[i].yaml);
         snprintf(yaml, sizeof(yaml), "%.*s%s\n", (int)n, FAULTS[i].yaml, mark + 1);
@@ -177,6 +220,22 @@ static void each_fault_is_told_where_it_is(void **state) {
             fail_msg("%s\n%zu problems, %u:%u %s", yaml, x.probs.n, p->line, p->col, p->msg);
         assert_non_null(p->snippet);
         assert_int_equal(dg_pack_rules(x.pack)->n_rejected, 1);
+        fx_done(&x);
+    }
+}
+
+static void a_regex_has_a_limit(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct fx_rules x;
+        struct dg_buf yaml = DG_BUF_INIT(1 << 16);
+        dg_buf_adds(&yaml, "- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: '");
+        for (int i = 0; i < 4096 + more; i++) dg_buf_addc(&yaml, 'x');
+        dg_buf_adds(&yaml, "'}}\n");
+        fx_load(&x, yaml.ptr, false);
+        assert_int_equal(x.probs.n, more);
+        if (more) assert_string_equal(x.probs.v[0].msg, "the regex has 4097 bytes, 4096 at most");
+        dg_buf_release(&yaml);
         fx_done(&x);
     }
 }
@@ -222,6 +281,9 @@ static const struct {
     {"parse: {c: json}", "parse names a capture that no pattern makes"},
     {"recovers: [t/a]", "recovers belongs to the role recovered"},
     {"match: {lit: 'abcdef', re: 'a[b'}", "does not compile"},
+    {"actions: [{do: '" X100 X10 "', kind: setting}]", "the action has 110 characters, 100 at most"},
+    {"actions: [{do: a, kind: cleanup, scope: host, cost: c}]", "says its cost and undo"},
+    {"avoid: [{do: 'not {nought}', because: x}]", "{nought} is neither"},
     {"title: 'A title that is far too long for one line of a report that must fit into eighty columns'",
      "characters, 72 at most"},
 };
@@ -417,7 +479,28 @@ static void each_allocation_may_fail(void **state) {
     struct fx_rules x;
     fx_folder(&x, FULL);
     struct dg_pack_place place = {.path = x.dir, .required = true};
+    unsigned blocks = unit_fail_each(load_once, &place);
+    assert_true(blocks > 20);
+    dg_arena_debug = true; /* each text and list is an allocation of its own */
+    assert_true(unit_fail_each(load_once, &place) > 5 * blocks);
+    dg_arena_debug = false;
+    fx_done(&x);
+}
+
+/* Faulty rules, too, are told of as far as memory reaches. */
+static void faults_and_failing_allocations(void **state) {
+    (void)state;
+    struct fx_rules x;
+    fx_folder(
+        &x, "- {id: A, title: x, role: none, sumary: x, for: [a], in: [web], match: {lit: 'abc', re: '(?i)'},"
+            " captures: [a], parse: [a], confirms: 'a', actions: [{kind: x}], class: a}\n"
+            "- {id: a, title: x, role: wrapper, ends: death, parse: {c: json}, match: {lit: 'abcdef', re: 'a(?<c>b)'},"
+            " opens: {until: {lit: 'abcdef'}, lines: 5}, set: {a: b}}\n"
+            "- {id: a, title: x, role: fact, match: {lit: 'abcdef'}}\n");
+    struct dg_pack_place place = {.path = x.dir, .required = true};
+    dg_arena_debug = true;
     assert_true(unit_fail_each(load_once, &place) > 20);
+    dg_arena_debug = false;
     fx_done(&x);
 }
 
@@ -426,6 +509,7 @@ int main(void) {
         cmocka_unit_test(a_rule_is_read_whole),
         cmocka_unit_test(what_is_left_out_has_a_default),
         cmocka_unit_test(each_fault_is_told_where_it_is),
+        cmocka_unit_test(a_regex_has_a_limit),
         cmocka_unit_test(one_faulty_rule_loses_itself_only),
         cmocka_unit_test(what_is_allowed_in_a_regex),
         cmocka_unit_test(advice_is_given_to_lint_only),
@@ -436,6 +520,7 @@ int main(void) {
         cmocka_unit_test(a_folder_that_everybody_may_write_to),
         cmocka_unit_test(a_required_place_must_be_there),
         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(faults_and_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
