@@ -114,7 +114,7 @@ static int keep_size(struct dg_store *s, struct dg_err *err) {
 
 /* Age by the day of the last diagnosis, not of the launch: an old log that is diagnosed today is wanted. */
 static int keep_caps(struct dg_store *s, struct dg_err *err) {
-    int64_t n;
+    int64_t n = 0;
     s->grown = 0;
     int r =
         forget(s, "DELETE FROM attempts WHERE id <> :keep AND seen < :before", dg_time_now() - AGE_MAX_SECONDS, err);
