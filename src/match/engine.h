@@ -154,6 +154,7 @@ struct line {
     const struct dg_rule *inside; /* virtual: the wrapper whose text this is */
     int depth;                    /* 0: of the file; up to DEPTH_MAX: of opened text */
     bool harmless;                /* a rule says that this is no failure */
+    bool known;                   /* a rule says what it means: nothing is to be guessed */
 };
 
 /* A place and its captures, copied. Reuses its memory. */

@@ -112,11 +112,14 @@ static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, 
     if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
     if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
+    bool guess = dg_rule_guesses(rule);
+    if (guess && line->known && !e->only) return;
     struct caps caps;
     const struct msg *msg = pattern_match(e, n->pattern, line, lit_at, &caps);
     if (!msg) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
+    if (!guess && rule->role != DG_ROLE_FACT && rule->mode == DG_MATCH_ANY && !n->pattern->negative) line->known = true;
     rule_hit(e, n->pattern, line, msg, &caps);
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
     for (uint32_t i = 0; i < caps.n; i++)

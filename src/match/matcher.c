@@ -3,7 +3,7 @@
 
 struct regex REGEX_BAD;
 
-enum { LAST = 4 }; /* the place of signs of service in the order of needles */
+enum { GUESS = 4, LAST }; /* places of guesses and of signs of service in the order of needles */
 
 /* Texts that look fatal whether or not a rule knows them. */
 static const struct {
@@ -38,11 +38,12 @@ static bool is_lazy(const struct dg_rule *r) {
 
 /* Hits of one line are handled in this order: a launch begins before anything is counted in it, `not` is looked at
  * before what it forbids, a wrapper's end before what follows and the text that it carries before the line around it,
- * signs of service last. */
+ * guesses after all that know the line, signs of service last. */
 static int order_of(const struct dg_pattern *p, const struct dg_rule *rule) {
     if (rule->begins_episode) return 0;
     if (p->negative) return 1;
     if (p->opens_end || rule->opens >= DG_OPENS_TEXT) return 2;
+    if (dg_rule_guesses(rule)) return GUESS;
     return is_lazy(rule) ? LAST : 3;
 }
 

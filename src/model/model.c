@@ -92,3 +92,7 @@ void dg_devices_release(struct dg_devices *d) {
     free(d->notes);
     *d = (struct dg_devices){0};
 }
+
+bool dg_rule_guesses(const struct dg_rule *rule) {
+    return rule->role == DG_ROLE_CAUSE && rule->symptom && dg_slice_is(rule->status, "experimental");
+}

@@ -171,6 +171,8 @@ struct dg_ruleset {
     uint32_t n_classes;
     uint32_t n_packs, n_rejected; /* rejected: rules that could not be used */
 };
+/* Does it go by words of a sentence that it does not know? A cause on trial whose subclass is a symptom. */
+bool dg_rule_guesses(const struct dg_rule *rule);
 /* NULL when there is no such rule / class. */
 const struct dg_rule *dg_ruleset_find(const struct dg_ruleset *rs, struct dg_slice id);
 const struct dg_class *dg_ruleset_class(const struct dg_ruleset *rs, struct dg_slice name);

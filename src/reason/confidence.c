@@ -9,8 +9,6 @@ static bool lists(const struct dg_strs *list, struct dg_slice word) {
 
 static bool on_trial(const struct dg_rule *rule) { return dg_slice_is(rule->status, "experimental"); }
 
-bool dg_guesses(const struct dg_rule *rule) { return rule->role == DG_ROLE_CAUSE && on_trial(rule) && rule->symptom; }
-
 /* Another rule, or another source, says the same class at another place. `elsewhere`: only another source counts. */
 static bool second_finding(const struct dg_judge *j, const struct dg_finding *f, bool elsewhere) {
     DG_EACH_FINDING(j, i) {
@@ -18,7 +16,7 @@ static bool second_finding(const struct dg_judge *j, const struct dg_finding *f,
         bool same_source = g->first.source == f->first.source;
         if (g == f || (same_source && (elsewhere || g->rule == f->rule))) continue;
         if (dg_confirms(j, f, g)) return true;
-        bool counts = (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO) && !dg_guesses(g->rule);
+        bool counts = (j->fate[i] == DG_FATE_OPEN || j->fate[i] == DG_FATE_ECHO) && !dg_rule_guesses(g->rule);
         if (g->rule->role == DG_ROLE_CAUSE && counts && dg_slice_eq(g->rule->class, f->rule->class) &&
             !dg_same_record(f, g))
             return true;
@@ -87,7 +85,7 @@ static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool 
 /* Nothing is certain of a version not known, of a rule on trial, of clocks put right by guess, of a server that went on
  * serving. */
 static bool may_be_certain(const struct dg_judge *j, const struct dg_finding *f, bool kernel, bool timed) {
-    if (kernel && (j->zoned || !timed)) return false;
+    if (kernel && (j->zoned || j->guessed || !timed)) return false;
     if (needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len) return false;
     return !dg_service_followed(j, f) && !on_trial(f->rule);
 }
@@ -100,7 +98,7 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
     if (check == DG_CHECK_CONTRADICTS || inferred(j, f, kernel)) return DG_POSSIBLE;
     bool agrees =
         check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, elsewhere) || exit_agrees(j, f);
-    if (dg_guesses(f->rule)) return DG_POSSIBLE;
+    if (dg_rule_guesses(f->rule)) return DG_POSSIBLE;
     if (vague || on_trial(f->rule)) return agrees ? DG_LIKELY : DG_POSSIBLE;
     return agrees && may_be_certain(j, f, kernel, timed) ? DG_CERTAIN : DG_LIKELY;
 }

@@ -26,7 +26,7 @@ static bool tells_of(const struct dg_finding *g, const struct dg_place *p, const
 static bool covered(const struct dg_judge *j, const struct dg_fatal *f) {
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
-        if (g->rule->role == DG_ROLE_FACT || dg_guesses(g->rule)) continue;
+        if (g->rule->role == DG_ROLE_FACT || dg_rule_guesses(g->rule)) continue;
         if (g->rule->role == DG_ROLE_CAUSE && j->fate[i] == DG_FATE_ENGINE) continue;
         if (tells_of(g, &g->first, f) || tells_of(g, &g->last, f)) return true;
     }
@@ -84,7 +84,7 @@ static bool known_between(const struct dg_judge *j, uint32_t source, uint64_t fr
         enum dg_role r = g->rule->role;
         uint64_t end = r == DG_ROLE_CAUSE || r == DG_ROLE_CONSEQUENCE ? to : from; /* below it stand notes and advice */
         bool here = stands_between(&g->first, source, from, end) || stands_between(&g->last, source, from, end);
-        if (here && r != DG_ROLE_FACT && !dg_guesses(g->rule)) return true;
+        if (here && r != DG_ROLE_FACT && !dg_rule_guesses(g->rule)) return true;
     }
     return false;
 }

@@ -56,6 +56,7 @@ struct dg_judge {
     uint32_t n_rank;
     bool telling; /* the judged episode is at work: say how sources were joined */
     bool zoned;   /* a join holds only if the clocks are whole half hours apart */
+    bool guessed; /* a join holds by a name, within a long silence */
     bool failed;
 };
 
@@ -118,6 +119,8 @@ bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
 /* progress.c */
 bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p);
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f);
+/* Does the episode show no more than the first lines of a start: no trouble, and no phase behind the arguments? */
+bool dg_only_begun(const struct dg_judge *j);
 /* kernel.c */
 void dg_kernel_join(struct dg_judge *j);
 double dg_place_time(const struct dg_judge *j, const struct dg_place *p);
@@ -128,7 +131,6 @@ bool dg_same_machine(const struct dg_judge *j); /* did the machine with the live
 /* holding.c: the first cause is other-process where the numbers say so */
 void dg_holding_settle(struct dg_judge *j);
 /* confidence.c */
-bool dg_guesses(const struct dg_rule *rule); /* by words of a sentence that it does not know */
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check);
 /* evidence.c */
 bool dg_confirms(const struct dg_judge *j, const struct dg_finding *f,

@@ -13,8 +13,7 @@ static int load_shipped(void **state) {
     const struct dg_pack_place place = {.path = path, .required = true};
     assert_int_equal(dg_pack_load(&place, 1, true, NULL, &shipped.pack, &err), 0);
     assert_true(dg_pack_rules(shipped.pack)->n_rules > 300);
-    assert_int_equal(dg_matcher_new(dg_pack_rules(shipped.pack), &shipped.matcher, &err),
-                     0);
+    assert_int_equal(dg_matcher_new(dg_pack_rules(shipped.pack), &shipped.matcher, &err), 0);
     return 0;
 }
 
@@ -103,10 +102,34 @@ static void each_example_is_found_everywhere(void **state) {
         }
 }
 
+/* ---- guesses */
+
+static bool guessed(const char *text, bool plain) {
+    struct fx_log log = {.block = DG_BLOCK_SIZE};
+    struct dg_arena *arena = dg_arena_new(0);
+    bool any = false;
+    fx_add(&log, DG_KIND_SERVER, dg_cstr(text));
+    const struct dg_scan *s = fx_scan(&shipped, &log, arena, plain, 1);
+    for (uint32_t i = 0; i < s->n_findings; i++) any = any || dg_rule_guesses(s->findings[i].rule);
+    dg_arena_free(arena);
+    return any;
+}
+
+static void a_line_that_a_rule_knows_is_not_guessed_at(void **state) {
+    (void)state;
+    for (int plain = 0; plain < 2; plain++) {
+        assert_true(guessed("RuntimeError: foo_gemm: got sm_75 where 80 is the least\n", plain));
+        assert_false(guessed("RuntimeError: CUDA error: an illegal memory access was encountered\n", plain));
+        assert_true(guessed("RuntimeError: CUDA error: an illegal memory access was encountered\n"
+                            "RuntimeError: foo_gemm: got sm_75 where 80 is the least\n",
+                            plain));
+    }
+}
+
 /* ---- mixtures */
 
 struct texts {
-    struct dg_buf v[256];
+    struct dg_buf v[1024];
     size_t n;
 };
 
@@ -182,6 +205,7 @@ static void mixtures_give_the_same_on_every_way(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_example_is_found_everywhere),
+        cmocka_unit_test(a_line_that_a_rule_knows_is_not_guessed_at),
         cmocka_unit_test(mixtures_give_the_same_on_every_way),
     };
     return cmocka_run_group_tests(tests, load_shipped, free_shipped);
