@@ -8,7 +8,6 @@
 #include "match/engine.h"
 #include <assert.h>
 #include <endian.h>
-#include <limits.h>
 #include <xxhash.h>
 
 enum {
@@ -44,7 +43,7 @@ static const char COMMON[] =
     "timeout default context length stream answer response value block table failed retry closed open opened connection "
     "received receive after before with from for and that not found file line text user usage used free total time "
     "version weight weights checkpoint shards safetensors tokenizer config device distributed initialized initializing "
-    "graph capture attention backend support supported INFO:     \"POST /v1/chat/completions HTTP/1.1\" 200 OK GPU KV ";
+    "graph capture attention backend support supported INFO:     \"POST /v1/chat/completions HTTP/1.1\" 200 OK GPU KV cuda graph: True ";
 
 static uint64_t load(const char *p) {
     uint64_t x;
@@ -83,21 +82,22 @@ static void common_init(struct common *c, size_t size) {
     for (size_t i = 0; i + size < sizeof(COMMON); i++) *common_slot(c, COMMON + i) = true;
 }
 
-/* Where the run of grams begins that is rarest by its least rare gram. */
+/* Where the run of grams begins that logs hold least often. */
 static uint16_t rarest_run(struct dg_slice lit, struct common *c) {
-    unsigned bytes[LONG] = {0}, last[STEP] = {0}, sum = 0, best = 0;
+    unsigned bytes[LONG] = {0}, sum = 0;
+    uint64_t often[STEP] = {0}, best = UINT64_MAX;
     size_t size = c->size, at = 0;
     for (size_t end = 1; end <= lit.len; end++) {
         unsigned *byte = &bytes[end & (size - 1)], now = surprise(lit, end - 1);
         sum += now - *byte; /* of the last `size` bytes */
         *byte = now;
-        last[end % STEP] = end >= size && *common_slot(c, lit.ptr + end - size) ? sum / 4 : sum;
+        unsigned bits = (end >= size && *common_slot(c, lit.ptr + end - size) ? sum / 4 : sum) / 2;
+        often[end % STEP] = UINT64_C(1) << (bits < 60 ? 60 - bits : 0);
         if (end < size + STEP - 1) continue;
-        unsigned least = UINT_MAX;
-        for (int i = 0; i < STEP; i++)
-            if (last[i] < least) least = last[i];
-        if (least <= best) continue;
-        best = least;
+        uint64_t all = 0;
+        for (int i = 0; i < STEP; i++) all += often[i];
+        if (all >= best) continue;
+        best = all;
         at = end - (size + STEP - 1);
     }
     return (uint16_t)at;
@@ -145,7 +145,7 @@ static unsigned bits_for(size_t n, unsigned max) {
 }
 
 static bool grams_init(struct grams *g, size_t uses) {
-    unsigned filter = bits_for(32 * uses, BITS_MAX), second = bits_for(8 * uses, BITS_MAX),
+    unsigned filter = bits_for(32 * uses, BITS_MAX), second = bits_for(32 * uses, BITS_MAX),
              table = bits_for(2 * uses, 31);
     g->filter = dg_calloc((size_t)1 << filter, sizeof(*g->filter));
     g->second = dg_calloc((size_t)1 << second, sizeof(*g->second));
