@@ -1,5 +1,6 @@
 #include "base/yaml.h"
 #include "base/utf8.h"
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <yaml.h>
@@ -149,6 +150,12 @@ static bool on_start(struct builder *b, enum dg_yaml_type type, const yaml_event
     return true;
 }
 
+/* The list or map that ends here. */
+static struct dg_yaml *leave(struct builder *b) {
+    assert(b->depth); /* libyaml ends only what it began */
+    return b->stack[--b->depth].node;
+}
+
 static void refuse_properties(struct builder *b, const yaml_event_t *e, const yaml_char_t *anchor,
                               const yaml_char_t *tag) {
     unsigned line = mark_line(&e->start_mark), col = mark_col(&e->start_mark);
@@ -182,8 +189,8 @@ static bool on_event(struct builder *b, const yaml_event_t *e) {
     case YAML_MAPPING_START_EVENT:
         refuse_properties(b, e, e->data.mapping_start.anchor, e->data.mapping_start.tag);
         return on_start(b, DG_YAML_MAP, e);
-    case YAML_MAPPING_END_EVENT: return check_duplicates(b, b->stack[--b->depth].node);
-    case YAML_SEQUENCE_END_EVENT: b->depth--; return true;
+    case YAML_MAPPING_END_EVENT: return check_duplicates(b, leave(b));
+    case YAML_SEQUENCE_END_EVENT: return leave(b);
     default: return true;
     }
 }
