@@ -93,6 +93,7 @@ struct dg_matcher {
     const struct dg_ruleset *rules;
     struct needle *needles;
     uint32_t n_needles;
+    uint32_t guess_from;         /* up to lazy_from: needles of guesses */
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
     struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */

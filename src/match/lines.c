@@ -106,20 +106,27 @@ static bool speaks_alone(const struct dg_rule *rule) {
            rule->opens >= DG_OPENS_TEXT;
 }
 
+static bool is_guess(const struct dg_matcher *m, uint32_t needle) {
+    return needle >= m->guess_from && needle < m->lazy_from;
+}
+
+static bool knows(const struct dg_matcher *m, const struct needle *n) {
+    return n->rule->role != DG_ROLE_FACT && n->rule->mode == DG_MATCH_ANY && !n->pattern->negative &&
+           !is_guess(m, (uint32_t)(n - m->needles));
+}
+
 static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, struct line *line) {
     const struct dg_rule *rule = n->rule;
     struct rule_state *s = &e->rules[n->pattern->rule];
     if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
     if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
-    bool guess = dg_rule_guesses(rule);
-    if (guess && line->known && !e->only) return;
     struct caps caps;
     const struct msg *msg = pattern_match(e, n->pattern, line, lit_at, &caps);
     if (!msg) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
-    if (!guess && rule->role != DG_ROLE_FACT && rule->mode == DG_MATCH_ANY && !n->pattern->negative) line->known = true;
+    if (knows(e->m, n)) line->known = true;
     rule_hit(e, n->pattern, line, msg, &caps);
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
     for (uint32_t i = 0; i < caps.n; i++)
@@ -138,7 +145,8 @@ void line_hits(struct engine *e, struct line *line, size_t base, const struct si
     e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
     uint32_t i = 0;
     for (; i < n && e->m->needles[sights[i].needle].pattern; i++)
-        try_needle(e, &e->m->needles[sights[i].needle], sights[i].at - base, line);
+        if (!line->known || e->only || !is_guess(e->m, sights[i].needle))
+            try_needle(e, &e->m->needles[sights[i].needle], sights[i].at - base, line);
     for (; i < n && read && !e->record && !line->harmless; i++)
         if (fatal_line(e, line, e->m->needles[sights[i].needle].sign)) break;
     e->record = NULL;

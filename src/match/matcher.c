@@ -70,6 +70,7 @@ static bool collect(struct dg_matcher *m) {
     for (uint32_t i = 0; i < rs->n_patterns; i++)
         order[i] = (uint8_t)order_of(rs->patterns[i], &rs->rules[rs->patterns[i]->rule]);
     for (int o = 0; o <= LAST; o++) {
+        if (o == GUESS) m->guess_from = m->n_needles;
         if (o == LAST) m->lazy_from = m->n_needles;
         for (uint32_t i = 0; i < rs->n_patterns; i++)
             if (order[i] == o) add_needle(m, rs->patterns[i]);
