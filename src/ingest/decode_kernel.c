@@ -22,6 +22,14 @@ static int hex(char c) {
     return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
 }
 
+/* "\x0a" at the front of `s`; *ret is untouched when something else is. */
+static bool escaped(struct dg_slice s, char *ret) {
+    int high = s.len > 3 && s.ptr[0] == '\\' && s.ptr[1] == 'x' ? hex(s.ptr[2]) : -1,
+        low = high < 0 ? -1 : hex(s.ptr[3]);
+    if (low >= 0) *ret = (char)(high * 16 + low);
+    return low >= 0;
+}
+
 /* "6,3964,206764307,-;msg\x0amore" -> "<6>[  206.764307] msg", "<6>[  206.764307] more". */
 static bool kmsg(struct dg_decoder *d, uint64_t line, struct dg_slice raw) {
     struct dg_prefix p;
@@ -35,11 +43,10 @@ static bool kmsg(struct dg_decoder *d, uint64_t line, struct dg_slice raw) {
     char front[64];
     int n = snprintf(front, sizeof(front), "<%u>[%12.6f] ", (unsigned)(priority & 0xff), p.time);
     _cleanup_(dg_buf_release) struct dg_buf text = DG_BUF_INIT(DG_RECORD_MAX);
-    for (size_t i = (size_t)end + 1; i < raw.len; i++) {
-        bool escaped = raw.ptr[i] == '\\' && i + 3 < raw.len && raw.ptr[i + 1] == 'x' && hex(raw.ptr[i + 2]) >= 0 &&
-                       hex(raw.ptr[i + 3]) >= 0;
-        dg_buf_addc(&text, escaped ? (char)(hex(raw.ptr[i + 2]) << 4 | hex(raw.ptr[i + 3])) : raw.ptr[i]);
-        i += escaped ? 3 : 0;
+    for (size_t i = (size_t)end + 1, n_used; i < raw.len; i += n_used) {
+        char c = raw.ptr[i];
+        n_used = escaped(dg_slice_from(raw, i), &c) ? 4 : 1;
+        dg_buf_addc(&text, c);
     }
     d->failed |= text.failed;
     add(d, line, dg_slice(front, (size_t)n), dg_buf_slice(&text));

@@ -384,14 +384,14 @@ static int begin(struct dg_ingest *in, struct dg_reader *reader, const char *nam
     for (;; depth++) {
         struct dg_slice head = {0};
         struct dg_err why;
-        bool whole;
+        bool whole = true;
         reader = dg_reader_head(reader);
         int failed = reader ? dg_reader_peek(reader, &head, &whole, &why) : dg_err_nomem(&why);
         enum dg_packing packing = dg_packing_detect(head);
         bool bundle = !packing && dg_bundle_detect(head), readable = !failed || head.len;
         if (readable && !packing && !bundle) return begin_text(in, reader, head, whole, name, kind);
         if (readable && depth == NESTING_MAX)
-            failed = dg_err_set(&why, DG_E_LIMIT, 0, "packed more than %d times over: unpack it first", NESTING_MAX);
+            dg_err_set(&why, DG_E_LIMIT, 0, "packed more than %d times over: unpack it first", NESTING_MAX);
         if (!readable || depth == NESTING_MAX) {
             dg_reader_free(reader);
             return add_failed(in, name, kind, &why);

@@ -30,14 +30,14 @@ struct dg_set_aside {
     uint64_t *numbers; /* raw line of each */
     bool cut;
 };
-void dg_records_aside(struct dg_reader *r, struct dg_set_aside *ret);
+void dg_records_aside(struct dg_reader *base, struct dg_set_aside *ret);
 /* A reader of these (borrowed), as the kernel's or as plain lines. NULL: out of memory. */
 struct dg_reader *dg_reader_aside(const struct dg_set_aside *lines, enum dg_records records);
 /* Of the above: raw line numbers of the next `n` lines that come out of it (as far as their beginning was read). */
-void dg_records_take(struct dg_reader *r, uint64_t *to, size_t n);
+void dg_records_take(struct dg_reader *base, uint64_t *to, size_t n);
 /* Raw lines read so far. */
-uint64_t dg_records_raw(const struct dg_reader *r);
+uint64_t dg_records_raw(const struct dg_reader *base);
 /* When the machine booted, by the lines so far; the outputs are untouched for DG_ANCHOR_NONE. */
-enum dg_anchor dg_records_boot(const struct dg_reader *r, double *ret_boot, double *ret_spread);
+enum dg_anchor dg_records_boot(const struct dg_reader *base, double *ret_boot, double *ret_spread);
 
 #endif
