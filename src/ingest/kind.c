@@ -233,12 +233,14 @@ static void vote(struct votes *v, struct dg_slice line) {
     struct dg_prefix p;
     unsigned forms = dg_prefix_scan(line, DG_KIND_UNKNOWN, &p).forms;
     if (!dg_slice_trim(p.body).len && !forms) return;
-    enum dg_kind kind = forms & DG_FORM_KERNEL   ? DG_KIND_KERNEL
-                        : forms & DG_FORM_ENGINE ? DG_KIND_SERVER
-                        : forms & DG_FORM_LOADER ? DG_KIND_LOADER
-                                                 : DG_KIND_UNKNOWN;
+    enum dg_kind kind = forms & DG_FORM_SYSLOG ? starting(p.label, units, DG_COUNT(units)) : DG_KIND_UNKNOWN;
+    if (forms & DG_FORM_KERNEL)
+        kind = DG_KIND_KERNEL;
+    else if (!kind && forms & DG_FORM_ENGINE) /* kubelet and containerd log in the forms of some servers */
+        kind = DG_KIND_SERVER;
+    else if (!kind && forms & DG_FORM_LOADER)
+        kind = DG_KIND_LOADER;
     v->spoken += kind == DG_KIND_SERVER;
-    if (!kind && forms & DG_FORM_SYSLOG) kind = starting(p.label, units, DG_COUNT(units));
     if (!kind) kind = by_message(p.body);
     if (!kind && !forms && *line.ptr == ' ') return; /* goes on what stands above */
     v->of[kind]++;
