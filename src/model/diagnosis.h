@@ -88,6 +88,7 @@ struct dg_launch_line {
     uint64_t first_line, last_line;
     struct dg_slice outcome; /* "failure" "unrecognised" "inconclusive" "healthy" "echo" */
     struct dg_slice summary; /* one line on it, or empty */
+    bool passed_over;        /* an echo, or the first lines of a new start below a failure: not judged by itself */
 };
 
 struct dg_diagnosis {

@@ -1,5 +1,5 @@
-/* Which launch is judged: the last that is not the echo of an earlier one; with several server sources, those that ran
- * together. */
+/* Which launch is judged: the last that is not the echo of an earlier one, and that tells something; with several
+ * server sources, those that ran together. */
 #include "reason/judge.h"
 #include "base/trace.h"
 #include <stdlib.h>
@@ -114,27 +114,33 @@ static void list_launches(struct dg_judge *j) {
         dg_causes_rank(j);
         struct dg_launch_line line = {.source = l->source, .first_line = l->first_line, .last_line = l->last_line};
         line.outcome = outcome(j, failed_before);
+        line.passed_over = dg_slice_is(line.outcome, "echo") || (failed_before && dg_only_begun(j));
         if (j->n_rank) {
             const struct dg_rule *r = s->findings[j->rank[0]].rule;
             line.summary = dg_judge_say(j, "%.*s/%.*s: %.*s", DG_FMT(r->class), DG_FMT(r->subclass), DG_FMT(r->title));
         }
-        if (!dg_slice_is(line.outcome, "echo"))
+        if (!line.passed_over)
             failed_before = dg_slice_is(line.outcome, "failure") || dg_slice_is(line.outcome, "unrecognised");
         DG_LIST_ADD(j, j->d->launches, j->d->n_launches, line);
     }
 }
 
-/* The last launch of the source that is no echo. */
+/* The last launch of the source that is judged by itself. */
 static uint32_t last_of(const struct dg_judge *j, uint32_t source) {
     uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < j->d->n_launches; i++)
-        if (j->d->launches[i].source == source && !dg_slice_is(j->d->launches[i].outcome, "echo")) last = i;
+        if (j->d->launches[i].source == source && !j->d->launches[i].passed_over) last = i;
     return last;
 }
 
 static bool overlap(const struct dg_launch *a, const struct dg_launch *b) {
     if (!dg_time_known(a->first_time) || !dg_time_known(b->first_time)) return true;
     return a->first_time <= b->last_time && b->first_time <= a->last_time;
+}
+
+/* A file in which nothing starts and nothing fails is no server's log, whatever the time. */
+static bool tells(const struct dg_judge *j, uint32_t i) {
+    return j->scan->launches[i].begun || !dg_slice_is(j->d->launches[i].outcome, "inconclusive");
 }
 
 static bool later(const struct dg_launch *a, const struct dg_launch *b) {
@@ -171,7 +177,10 @@ int dg_launches_choose(struct dg_judge *j, struct dg_err *err) {
     } else {
         for (uint32_t src = 0; src < s->n_sources; src++) {
             uint32_t i = last_of(j, src);
-            if (i != UINT32_MAX && (main == UINT32_MAX || later(&s->launches[i], &s->launches[main]))) main = i;
+            if (i == UINT32_MAX) continue;
+            if (main == UINT32_MAX ||
+                (tells(j, i) == tells(j, main) ? later(&s->launches[i], &s->launches[main]) : tells(j, i)))
+                main = i;
         }
     }
     set_episode(j, main);

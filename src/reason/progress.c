@@ -24,6 +24,21 @@ bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p) {
     return false;
 }
 
+bool dg_only_begun(const struct dg_judge *j) {
+    if (dg_ending_seen(j)) return false;
+    DG_EACH_FINDING(j, i) {
+        const struct dg_finding *f = &j->scan->findings[i];
+        enum dg_role r = f->rule->role;
+        bool ill = r == DG_ROLE_CAUSE || r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN;
+        bool on = phase_of(f->rule) > phase_rank(DG_S("arguments")) || f->rule->pulse || f->rule->ends != DG_ENDS_NONE;
+        if (f->launch != UINT32_MAX && (ill || on)) return false;
+    }
+    DG_EACH_FATAL(j, i) {
+        if (j->scan->fatals[i].launch != UINT32_MAX) return false;
+    }
+    return true;
+}
+
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f) {
     int before = 0;
     bool fatal = dg_in_fatal_record(j, &f->first);

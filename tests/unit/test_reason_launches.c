@@ -48,6 +48,34 @@ static void test_a_port_in_use_without_a_failure_before_is_the_cause(void **stat
     fx_free(x);
 }
 
+static void test_the_first_lines_of_a_new_start_tell_nothing(void **state) {
+    (void)state;
+    struct fx *x = three();
+    fx_find(x, cause(x, "a/real", "kernel-fault", "device-assert"), 0, 400, "real");
+    fx_fact(x, 700, "phase", "arguments");
+    fx_judge(x);
+    fx_top(x, "a/real");
+    assert_int_equal(x->d->judged, 2);
+    assert_slice(x->d->launches[2].outcome, "inconclusive");
+    fx_fact(x, 800, "phase", "weights"); /* it went on: why it stopped is a question of its own */
+    fx_judge(x);
+    assert_int_equal(x->d->judged, 3);
+    fx_free(x);
+}
+
+static void test_a_file_without_a_start_is_no_server(void **state) {
+    (void)state;
+    struct fx *x = fx_new();
+    fx_source(x, DG_KIND_SERVER, "server.log", 1000, 2000);
+    fx_source(x, DG_KIND_UNKNOWN, "notes.txt", 90000, 90100);
+    fx_launch(x, 0, 1, 1000);
+    fx_launch(x, 1, 1, 1000)->begun = false;
+    fx_find(x, cause(x, "a/real", "driver", "no-device"), 0, 800, "real");
+    fx_judge(x);
+    fx_top(x, "a/real");
+    fx_free(x);
+}
+
 static void test_a_launch_can_be_asked_for(void **state) {
     (void)state;
     struct fx *x = three();
@@ -159,6 +187,8 @@ int main(void) {
         cmocka_unit_test(test_the_last_is_judged),
         cmocka_unit_test(test_an_echo_is_passed_over),
         cmocka_unit_test(test_a_port_in_use_without_a_failure_before_is_the_cause),
+        cmocka_unit_test(test_the_first_lines_of_a_new_start_tell_nothing),
+        cmocka_unit_test(test_a_file_without_a_start_is_no_server),
         cmocka_unit_test(test_a_launch_can_be_asked_for),
         cmocka_unit_test(test_sources_that_overlap_are_one_launch),
         cmocka_unit_test(test_an_argument_dump_makes_the_attempt),
