@@ -6,7 +6,8 @@
 #define ZONE_STEP 1800.0
 #define ZONE_MAX (14 * 3600.0)
 #define DEFAULT_TIMEOUT 600.0
-/* A process may load weights for that long without a line; its number says that it is the same. */
+/* A process may load weights for that long without a line; its number says that it is the same, or, where the line that
+ * tells of its death has no time, its name. */
 #define SILENCE 3600.0
 
 enum identity { ID_CONFLICT, ID_UNKNOWN, ID_NAME, ID_PID };
@@ -169,15 +170,17 @@ static struct dg_slice zone_text(struct dg_judge *j, double zone) {
     return dg_judge_say(j, ", if the clocks are %+.1f h apart (time zones: give the zone)", zone / 3600);
 }
 
-static void tell_join(struct dg_judge *j, const struct dg_finding *f, bool last, enum identity id, double zone) {
+static void tell_join(struct dg_judge *j, const struct dg_finding *f, bool last, enum identity id, double zone,
+                      bool dated) {
     const struct dg_place *p = last ? &f->last : &f->first;
     struct dg_slice comm = capture_text(f, last, "comm");
     const char *by = id == ID_PID ? " and pid" : id == ID_NAME ? " and name" : "";
+    const char *late = dated ? "" : "; the server's last time is long before";
     const char *pids = id == ID_NAME ? "; host pids differ from a container's" : "";
     dg_judge_add_text(j, &j->d->joins,
-                      dg_judge_say(j, "%s:%llu joined by time%s%s%.*s%s%s%.*s", dg_judge_source(j, p->source),
+                      dg_judge_say(j, "%s:%llu joined by time%s%s%.*s%s%s%s%.*s", dg_judge_source(j, p->source),
                                    (unsigned long long)p->line, by, comm.len ? " (" : "", DG_FMT(comm),
-                                   comm.len ? ")" : "", pids, DG_FMT(zone_text(j, zone))));
+                                   comm.len ? ")" : "", pids, late, DG_FMT(zone_text(j, zone))));
 }
 
 static bool basis_assumed(const struct dg_judge *j, const struct dg_finding *f) {
@@ -195,6 +198,12 @@ static bool server_says(const struct dg_judge *j, struct dg_slice class) {
     return false;
 }
 
+/* Did the log tell of the death without saying when? Its last time may then be far before it. */
+static bool death_undated(const struct dg_judge *j) {
+    const struct dg_finding *death = dg_death_echo(j);
+    return death && !dg_time_known(death->last.time);
+}
+
 static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
     bool container = j->scan->sources[f->first.source].kind != DG_KIND_KERNEL, clock = false;
     struct window w = window_of(j, f);
@@ -205,10 +214,12 @@ static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
             clock = clock || (dg_time_known(k) && dg_time_known(j->ep.last_time));
             if (id == ID_CONFLICT || (zoned && (id < ID_NAME || container || !basis_assumed(j, f)))) continue;
             struct window own = w;
-            if (id == ID_PID) own.after += SILENCE;
-            if (!near_death(j, k, own, zoned, &zone)) continue;
-            if (j->telling) tell_join(j, f, last, id, zone);
+            bool dated = near_death(j, k, own, zoned, &zone);
+            if (id == ID_PID || (id == ID_NAME && death_undated(j))) own.after += SILENCE;
+            if (!dated && !near_death(j, k, own, zoned, &zone)) continue;
+            if (j->telling) tell_join(j, f, last, id, zone, dated);
             j->zoned = j->zoned || zone != 0;
+            j->guessed = j->guessed || (!dated && id != ID_PID);
             return DG_FATE_OPEN;
         }
     if (clock) return DG_FATE_UNRELATED;

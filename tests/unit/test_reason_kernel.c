@@ -69,6 +69,23 @@ static void test_hours_before_proves_nothing(void **state) {
     fx_free(x);
 }
 
+static void test_a_death_without_a_time_may_be_late(void **state) {
+    (void)state;
+    struct fx *x = server_and_kernel(0, 5000);
+    kill_at(x, 2900, "python");
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    x->findings[1].first.time = x->findings[1].last.time = NAN; /* a bare "Killed" of the shell */
+    fx_judge(x);
+    fx_top(x, "kernel/oom");
+    assert_int_equal(x->d->causes[0].confidence, DG_LIKELY);
+    assert_true(fx_says(&x->d->joins, "last time is long before"));
+    x->findings[2].first.time = x->findings[2].last.time = 9000;
+    fx_judge(x);
+    assert_int_equal(x->d->status, DG_STATUS_INCONCLUSIVE);
+    fx_free(x);
+}
+
 static void test_whole_hours_suggest_a_zone(void **state) {
     (void)state;
     struct fx *x = server_and_kernel(0, 40000);
@@ -195,6 +212,7 @@ int main(void) {
         cmocka_unit_test(test_another_process_is_another_matter),
         cmocka_unit_test(test_another_engines_worker_is_another_matter),
         cmocka_unit_test(test_hours_before_proves_nothing),
+        cmocka_unit_test(test_a_death_without_a_time_may_be_late),
         cmocka_unit_test(test_whole_hours_suggest_a_zone),
         cmocka_unit_test(test_a_log_that_ends_before_the_death_is_told),
         cmocka_unit_test(test_no_common_clock),
