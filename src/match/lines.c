@@ -250,8 +250,7 @@ static bool any_service(const struct engine *e, const struct hits *h, const stru
 /* Try the needles of a line that was put off, of those rules that still want to know. */
 static void look_at(struct engine *e, const struct hit_line *l, bool first) {
     const struct quiet *q = &e->quiet;
-    struct line line = line_of(e, q->block, l->start, l->end, l->index);
-    line.parts = memchr(line.text.ptr, '\r', line.text.len) != NULL;
+    struct line line = {.text = {NULL, 0}}; /* made when one of them does */
     for (uint32_t i = l->first; i < l->first + l->n; i++) {
         const struct sight *sight = &q->hits->sights[i];
         const struct needle *n = &e->m->needles[sight->needle];
@@ -259,6 +258,10 @@ static void look_at(struct engine *e, const struct hit_line *l, bool first) {
         uint64_t *done = first ? &s->quiet_first : &s->quiet_last, now = first ? e->epoch_serial : q->serial;
         struct caps caps;
         if (*done == now || s->off || !(n->rule->kinds & DG_KIND_BIT(e->kind))) continue;
+        if (!line.text.ptr) {
+            line = line_of(e, q->block, l->start, l->end, l->index);
+            line.parts = memchr(line.text.ptr, '\r', line.text.len) != NULL;
+        }
         const struct msg *msg = pattern_match(e, n->pattern, &line, sight->at - l->start, &caps);
         if (!msg) continue;
         *done = now;
