@@ -20,7 +20,6 @@ static struct dg_env read_environment(void) {
         .home = variable("HOME"),
         .xdg_state_home = variable("XDG_STATE_HOME"),
         .xdg_config_home = variable("XDG_CONFIG_HOME"),
-        .xdg_cache_home = variable("XDG_CACHE_HOME"),
         .xdg_runtime_dir = variable("XDG_RUNTIME_DIR"),
         .db = variable("DIAGNOSE_DB"),
         .trace = variable("DIAGNOSE_TRACE"),
