@@ -1,5 +1,6 @@
 /* A stand-in for libcuda.so.1 and libnvidia-ml.so.1, scripted by the environment (one source, both sonames):
  *   FAKE_GPUS     "8x12.0:NVIDIA RTX PRO 6000 Blackwell Server Edition,1x8.6:NVIDIA A10"   (default: none)
+ *   FAKE_CUDA_GPUS  the same for libcuda alone
  *   FAKE_INIT     result of cuInit;  FAKE_NVML_INIT  of nvmlInit_v2
  *   FAKE_HANG     name of a function that never returns;  FAKE_CRASH  one that raises SIGSEGV
  *   FAKE_FLOOD    name of a function that writes garbage to every descriptor it may have until its pipe closes
@@ -33,8 +34,12 @@ static int env_int(const char *name, int otherwise) {
 }
 
 static int gpus(struct gpu *out) {
-    const char *v = getenv("FAKE_GPUS");
+    const char *v = NULL;
     char text[2048];
+#ifdef FAKE_CUDA
+    v = getenv("FAKE_CUDA_GPUS");
+#endif
+    if (!v) v = getenv("FAKE_GPUS");
     int n = 0;
     snprintf(text, sizeof(text), "%s", v ? v : "");
     for (char *save = NULL, *part = strtok_r(text, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
@@ -63,7 +68,10 @@ static int act(const char *function) {
         for (;;) pause();
     if ((v = getenv("FAKE_CRASH")) && !strcmp(v, function)) raise(SIGSEGV);
     if ((v = getenv("FAKE_FLOOD")) && !strcmp(v, function)) flood();
-    return (v = getenv("FAKE_FAIL")) && strstr(v, function);
+    v = getenv("FAKE_FAIL");
+    for (size_t n = strlen(function); v && (v = strstr(v, function)); v++)
+        if (!v[n] || v[n] == ' ') return 1; /* else the beginning of a longer name */
+    return 0;
 }
 
 #ifdef FAKE_CUDA

@@ -206,6 +206,23 @@ static void finds_mps(void **state) {
     assert_string_equal(m.pipe, "/tmp/nvidia-mps");
 }
 
+/* No root means this machine, whatever it is: nothing may break. */
+static void looks_at_the_machine_itself(void **state) {
+    (void)state;
+    struct dg_passive p;
+    struct dg_devices d = {0};
+    struct dg_mps m;
+    struct dg_holder own = {.pid = (long)getpid()};
+    dg_device_passive(NULL, &p);
+    assert_true(dg_kfd_read(NULL, &d));
+    (void)dg_holders_from_proc(NULL, &d);
+    dg_mps_find(NULL, NULL, &m);
+    dg_holder_describe(NULL, &own);
+    assert_true(*own.name);
+    assert_true(own.started > 1e9);
+    dg_devices_release(&d);
+}
+
 /* ---- what a child says */
 
 struct script {
@@ -429,7 +446,8 @@ static void a_driver_that_answers_in_part(void **state) {
            "nvmlSystemGetDriverVersion nvmlSystemGetCudaDriverVersion_v2 nvmlDeviceGetComputeRunningProcesses_v3",
            1);
     struct dg_devices d = look(NULL);
-    assert_int_equal(d.n, 2); /* joined by their places on the bus, and completed by NVML */
+    assert_int_equal(d.n, 2);                        /* joined by their places on the bus, and completed by NVML */
+    assert_string_equal(d.v[1].pci, "0000:11:00.0"); /* as the driver API writes it */
     assert_string_equal(d.v[1].name, "NVIDIA RTX PRO 6000");
     assert_true(d.v[1].cc.major == 12 && d.v[1].memory_total == UINT64_C(96) << 30 && d.v[1].compute_mode == -1);
     dg_devices_release(&d);
@@ -438,7 +456,7 @@ static void a_driver_that_answers_in_part(void **state) {
            "nvmlDeviceGetCudaComputeCapability",
            1);
     d = look(NULL);
-    assert_true(d.n == 2 && d.v[0].memory_free == UINT64_MAX && !*d.v[0].pci);
+    assert_true(d.n == 2 && d.v[0].memory_free == UINT64_MAX && !*d.v[0].pci && d.v[0].compute_mode == 0);
     dg_devices_release(&d);
     setenv("FAKE_FAIL", "cuDeviceGet nvmlDeviceGetHandleByIndex_v2", 1);
     d = look(NULL);
@@ -469,6 +487,19 @@ static void one_library_without_the_other(void **state) {
     assert_true(d.n == 2 && d.v[0].memory_free == UINT64_MAX);
     assert_true(noted(&d, "NVML crashed in nvmlInit (signal 11)"));
     assert_string_equal(d.v[0].driver, "580.95.05"); /* as the kernel says */
+    dg_devices_release(&d);
+}
+
+/* Counted against NVML's list, which knows no CUDA_VISIBLE_DEVICES. */
+static void what_is_hidden_is_said(void **state) {
+    (void)state;
+    const struct dg_env env = {.cuda_visible_devices = "1"};
+    put_driver();
+    setenv("FAKE_CUDA_GPUS", "1x12.0:NVIDIA RTX PRO 6000", 1);
+    struct dg_devices d = look(&env);
+    unsetenv("FAKE_CUDA_GPUS");
+    assert_int_equal(d.n, 1);
+    assert_true(noted(&d, "CUDA_VISIBLE_DEVICES=1 hides 1 of 2 GPUs"));
     dg_devices_release(&d);
 }
 
@@ -509,6 +540,7 @@ int main(int argc, char **argv) {
         TEST(reads_the_kfd_topology),
         TEST(finds_holders),
         TEST(finds_mps),
+        TEST(looks_at_the_machine_itself),
         TEST(understands_answers),
         TEST(lies_have_limits),
         TEST(says_how_it_ended),
@@ -517,6 +549,7 @@ int main(int argc, char **argv) {
         TEST(a_driver_that_answers),
         TEST(a_driver_that_answers_in_part),
         TEST(one_library_without_the_other),
+        TEST(what_is_hidden_is_said),
         TEST(no_driver_and_two_makers),
         TEST(survives_failing_allocations),
     };
