@@ -259,7 +259,8 @@ static void what_is_allowed_in_a_regex(void **state) {
     struct fx_rules x;
     fx_rules(
         &x,
-        "- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: '(?:a|b)[|(?=\\]] \\| \\(\\* [[:alpha:]|] (?<n>x|y) (?>a|b)'}}\n");
+        "- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: '(?:a|b)[|(?=\\]] \\| \\(\\* [[:alpha:]|] (?<n>x|y) (?>a|b)'}}\n"
+        "- {id: b, title: x, role: fact, match: {lit: 'abcdef', re: '[^]|(?=] []|] (?P<m>x) [a[:digit:]|] (?>x) \\(?x \\\\'}}\n");
     fx_done(&x);
 }
 
@@ -416,6 +417,55 @@ static void classes_are_read_before_packs(void **state) {
     tree_free(&t);
 }
 
+/* What a rule says of other rules and of classes must be there. */
+static void names_of_classes_are_looked_up(void **state) {
+    (void)state;
+    struct tree t;
+    struct dg_problems probs = {0};
+    tree_make(&t);
+    tree_add(&t, "classes.yaml", CLASSES);
+    tree_add(
+        &t, "a.yaml",
+        "pack: p\nrules:\n- {id: a, title: x, role: cause, class: comm/late, match: {lit: 'abcdef'}, refines: ['q/*'],"
+        " explains: ['class:comm', 'class:comm/peer', 'class:comm/never', 'class:none', 'class:none/x', 'p/*', p/a]}\n");
+    const struct dg_pack_place place = {.path = t.dir, .required = true};
+    struct dg_pack *p = load(&place, 1, &probs, 0);
+    dg_pack_lint(p, &probs);
+    static const char *const words[] = {"refines names no rule: 'q/*'", "explains names no class: 'class:comm/never'",
+                                        "explains names no class: 'class:none'",
+                                        "explains names no class: 'class:none/x'"};
+    for (size_t i = 0; i < DG_COUNT(words); i++)
+        if (!told(&probs, words[i])) fail_msg("%s is not told", words[i]);
+    for (size_t i = 0; i < probs.n; i++)
+        assert_false(strstr(probs.v[i].msg, ":comm'") || strstr(probs.v[i].msg, ":comm/peer'") ||
+                     strstr(probs.v[i].msg, "'p/"));
+    dg_pack_free(p);
+    dg_problems_release(&probs);
+    tree_free(&t);
+}
+
+/* A file over the limit leaves the others as they are. */
+static void a_file_that_is_too_large(void **state) {
+    (void)state;
+    struct tree t;
+    struct dg_problems probs = {0};
+    struct dg_buf large = DG_BUF_INIT(2 << 20);
+    tree_make(&t);
+    dg_buf_adds(&large, "pack: p\nrules:\n");
+    while (large.len <= 1 << 20) dg_buf_adds(&large, "# a remark that fills the file\n");
+    tree_add(&t, "a.yaml", "pack: a\nrules:\n" FACT("a", "first"));
+    tree_add(&t, "large.yaml", large.ptr);
+    const struct dg_pack_place place = {.path = t.dir, .required = true};
+    struct dg_pack *p = load(&place, 1, &probs, 0);
+    assert_int_equal(dg_pack_rules(p)->n_rules, 1);
+    assert_int_equal(dg_pack_rules(p)->n_rejected, 1);
+    assert_int_equal(probs.n, 1);
+    dg_pack_free(p);
+    dg_problems_release(&probs);
+    dg_buf_release(&large);
+    tree_free(&t);
+}
+
 static void files_that_are_no_packs(void **state) {
     (void)state;
     static const struct {
@@ -516,6 +566,8 @@ int main(void) {
         cmocka_unit_test(names_behind_which_nothing_stands),
         cmocka_unit_test(later_places_replace_rules),
         cmocka_unit_test(classes_are_read_before_packs),
+        cmocka_unit_test(names_of_classes_are_looked_up),
+        cmocka_unit_test(a_file_that_is_too_large),
         cmocka_unit_test(files_that_are_no_packs),
         cmocka_unit_test(a_folder_that_everybody_may_write_to),
         cmocka_unit_test(a_required_place_must_be_there),
