@@ -92,8 +92,7 @@ static void reopen_before_death(struct dg_judge *j) {
     }
 }
 
-/* Does the rule name the other one itself, not only its class? */
-static bool explains_by_name(const struct dg_rule *rule, const struct dg_rule *other) {
+bool dg_explains_by_name(const struct dg_rule *rule, const struct dg_rule *other) {
     for (uint32_t i = 0; i < rule->explains.n; i++) {
         const struct dg_strs one = {&rule->explains.v[i], 1};
         if (!dg_slice_starts(*one.v, DG_S("class:")) && dg_rule_named(&one, other)) return true;
@@ -103,7 +102,7 @@ static bool explains_by_name(const struct dg_rule *rule, const struct dg_rule *o
 
 static bool explains_an_open_one(const struct dg_judge *j, const struct dg_rule *rule) {
     DG_EACH_FINDING(j, i) {
-        if (j->fate[i] == DG_FATE_OPEN && explains_by_name(rule, j->scan->findings[i].rule)) return true;
+        if (j->fate[i] == DG_FATE_OPEN && dg_explains_by_name(rule, j->scan->findings[i].rule)) return true;
     }
     return false;
 }

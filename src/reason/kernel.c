@@ -158,9 +158,21 @@ static double look_back(const struct dg_judge *j) {
     return most;
 }
 
+/* A lost GPU stays lost: it counts, whenever it went, for the trouble that is known to come of it. */
+static bool lost_gpu_shows(const struct dg_judge *j, const struct dg_finding *f) {
+    if (!dg_slice_is(f->rule->subclass, "gpu-off-bus")) return false;
+    DG_EACH_FINDING(j, i) {
+        const struct dg_finding *server = &j->scan->findings[i];
+        if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, server) && dg_explains_by_name(f->rule, server->rule))
+            return true;
+    }
+    return false;
+}
+
 static struct window window_of(const struct dg_judge *j, const struct dg_finding *f) {
     if (dg_slice_is(f->rule->class, "oom-host")) return (struct window){-10, 1};
-    if (dg_slice_is(f->rule->class, "driver")) return (struct window){-1e9, 5}; /* a state that lasts */
+    bool lasts = dg_slice_is(f->rule->class, "driver") || lost_gpu_shows(j, f);
+    if (lasts) return (struct window){-1e9, 5};
     if (j->scan->sources[f->first.source].kind != DG_KIND_KERNEL) return (struct window){-60, 300};
     return (struct window){-5 - look_back(j), 5};
 }
@@ -223,7 +235,7 @@ static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
             return DG_FATE_OPEN;
         }
     if (clock) return DG_FATE_UNRELATED;
-    if (server_says(j, f->rule->class)) return DG_FATE_OPEN;
+    if (server_says(j, f->rule->class) || lost_gpu_shows(j, f)) return DG_FATE_OPEN;
     if (identity(j, f, false) == ID_CONFLICT && identity(j, f, true) == ID_CONFLICT) return DG_FATE_UNRELATED;
     return container ? DG_FATE_OPEN : DG_FATE_UNALIGNED; /* a container's or job's state speaks of its own death */
 }

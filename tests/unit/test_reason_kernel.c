@@ -86,6 +86,29 @@ static void test_a_death_without_a_time_may_be_late(void **state) {
     fx_free(x);
 }
 
+static void test_a_lost_gpu_stays_lost(void **state) {
+    (void)state;
+    struct fx *x = server_and_kernel(0, 3000);
+    struct dg_rule *lost = fx_rule(x, "xid/off-bus", DG_ROLE_CAUSE, "hardware", "gpu-off-bus");
+    struct dg_rule *ordinal = fx_rule(x, "cuda/ordinal", DG_ROLE_CAUSE, "config", "bad-argument");
+    struct dg_finding *server = fx_find(x, ordinal, 0, 990, "invalid device ordinal");
+    struct dg_finding *kernel = fx_find(x, lost, 1, 500, "fallen off the bus");
+    kernel->first.time = kernel->last.time = 1200;
+    fx_judge(x); /* nothing says that the one comes of the other */
+    fx_top(x, "cuda/ordinal");
+    fx_list(x, &lost->explains, "cuda/*");
+    fx_judge(x);
+    fx_top(x, "xid/off-bus");
+    kernel->first.time = kernel->last.time = NAN; /* and without a clock in common */
+    fx_judge(x);
+    fx_top(x, "xid/off-bus");
+    server->rule = fx_rule(x, "oom/kv", DG_ROLE_CAUSE, "oom-device", "kv-cache");
+    fx_list(x, &lost->explains, "class:oom-device");
+    fx_judge(x); /* of a class alone it proves nothing */
+    fx_top(x, "oom/kv");
+    fx_free(x);
+}
+
 static void test_whole_hours_suggest_a_zone(void **state) {
     (void)state;
     struct fx *x = server_and_kernel(0, 40000);
@@ -213,6 +236,7 @@ int main(void) {
         cmocka_unit_test(test_another_engines_worker_is_another_matter),
         cmocka_unit_test(test_hours_before_proves_nothing),
         cmocka_unit_test(test_a_death_without_a_time_may_be_late),
+        cmocka_unit_test(test_a_lost_gpu_stays_lost),
         cmocka_unit_test(test_whole_hours_suggest_a_zone),
         cmocka_unit_test(test_a_log_that_ends_before_the_death_is_told),
         cmocka_unit_test(test_no_common_clock),
