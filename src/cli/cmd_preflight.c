@@ -187,6 +187,7 @@ static int judge(struct dg_app *app, const char *engine, const struct dg_buf *co
         f->view = &view;
         check_axes(f, a);
         if (f->engine) set_ignored(f, a);
+        f->view = NULL;
     }
     dg_buf_release(&cc_set);
     return r;

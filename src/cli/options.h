@@ -70,8 +70,8 @@ const char *dg_cmd_near(const char *word);
 bool dg_args_has(const struct dg_args *a, enum dg_opt opt);
 /* The last value, or NULL. */
 const char *dg_args_value(const struct dg_args *a, enum dg_opt opt);
-/* The i-th value of a LIST option, or NULL past the end. */
-const char *dg_args_nth(const struct dg_args *a, enum dg_opt opt, size_t i);
+/* The n-th value of a LIST option, from 0, or NULL past the end. */
+const char *dg_args_nth(const struct dg_args *a, enum dg_opt opt, size_t n);
 
 /* Help for the screen: 24 lines of 80 columns at most. */
 void dg_help(enum dg_cmd cmd, struct dg_buf *out);

@@ -223,6 +223,6 @@ void dg_view_unchecked(const json_t *report, struct dg_buf *out) {
     int64_t rejected = dg_view_int(rules, "rejected"), active = dg_view_int(rules, "active");
     if (rejected)
         dg_buf_addf(out, "%lld of %lld rules active (diagnose rules lint)\n", (long long)active,
-                    (long long)(active + rejected));
+                    (long long)active + (long long)rejected);
     DG_VIEW_EACH(i, item, dg_view_get(report, "not_checked")) add_line(out, dg_view_text(item));
 }
