@@ -18,7 +18,8 @@ sound = db.execute("PRAGMA integrity_check").fetchone()[0]
 attempts, diagnoses, reports = (db.execute(q).fetchone()[0] for q in (
     "SELECT count(*) FROM attempts", "SELECT count(*) FROM diagnoses", "SELECT count(DISTINCT attempt_id) FROM diagnoses WHERE json_valid(report)"))
 fine = sound == "ok" and attempts == reports and (sys.argv[2] == "any" or attempts == int(sys.argv[2]))
-print(f"integrity {sound}, {attempts} attempts, {diagnoses} diagnoses" if not fine else "")
+if not fine:
+    print(f"integrity {sound}, {attempts} attempts, {diagnoses} diagnoses")
 sys.exit(0 if fine else 1)
 PYTHON
 }
