@@ -14,8 +14,10 @@ struct dg_slice {
 
 #define DG_S(literal) ((struct dg_slice){(literal), sizeof(literal) - 1})
 #define DG_S_INIT(literal)                                                                                             \
-    { (literal), sizeof(literal) - 1 } /* the same, to initialise what is static */
-#define DG_FMT(s) (int)((s).len > 0x7fffffff ? 0x7fffffff : (s).len), ((s).ptr ? (s).ptr : "") /* for "%.*s" */
+    { (literal), sizeof(literal) - 1 }                     /* the same, to initialise what is static */
+#define DG_FMT(s) dg_slice_precision(s), dg_slice_chars(s) /* for "%.*s" */
+static inline int dg_slice_precision(struct dg_slice s) { return s.len > 0x7fffffff ? 0x7fffffff : (int)s.len; }
+static inline const char *dg_slice_chars(struct dg_slice s) { return s.ptr ? s.ptr : ""; }
 
 static inline struct dg_slice dg_slice(const char *ptr, size_t len) { return (struct dg_slice){ptr, len}; }
 static inline struct dg_slice dg_cstr(const char *s) { return (struct dg_slice){s, s ? strlen(s) : 0}; }
