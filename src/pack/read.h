@@ -47,13 +47,13 @@ const struct dg_yaml *read_items(const struct dg_yaml *n, uint32_t *ret_n);
 int read_word(struct reader *r, const struct dg_yaml *n, const char *const *names, size_t n_names, const char *what);
 int read_kind(struct reader *r, const struct dg_yaml *n); /* enum dg_kind, or -1 and a fault */
 
-void read_fors(struct reader *r, const struct dg_yaml *n, void *fors);    /* struct dg_fors */
-void read_cond(struct reader *r, const struct dg_yaml *n, void *cond);    /* struct dg_cond */
-void read_conds(struct reader *r, const struct dg_yaml *n, void *conds);  /* struct dg_conds */
-void read_actions(struct reader *r, const struct dg_yaml *n, void *rule); /* struct dg_rule */
-void read_match(struct reader *r, const struct dg_yaml *n, void *rule);
-void read_opens(struct reader *r, const struct dg_yaml *n, void *rule);
-void read_examples(struct reader *r, const struct dg_yaml *n, void *rule);
+void read_fors(struct reader *r, const struct dg_yaml *n, void *fors);   /* struct dg_fors */
+void read_cond(struct reader *r, const struct dg_yaml *n, void *cond);   /* struct dg_cond */
+void read_conds(struct reader *r, const struct dg_yaml *n, void *conds); /* struct dg_conds */
+void read_actions(struct reader *r, const struct dg_yaml *n, void *obj); /* struct dg_rule */
+void read_match(struct reader *r, const struct dg_yaml *n, void *obj);
+void read_opens(struct reader *r, const struct dg_yaml *n, void *obj);
+void read_examples(struct reader *r, const struct dg_yaml *n, void *obj);
 bool read_rule(struct reader *r, const struct dg_yaml *n, struct dg_slice pack, struct dg_rule *ret);
 void read_classes(struct reader *r, const struct dg_yaml *n, struct dg_ruleset *set);
 
