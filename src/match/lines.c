@@ -110,9 +110,10 @@ static bool is_guess(const struct dg_matcher *m, uint32_t needle) {
     return needle >= m->guess_from && needle < m->lazy_from;
 }
 
-static bool knows(const struct dg_matcher *m, const struct needle *n) {
-    return n->rule->role != DG_ROLE_FACT && n->rule->mode == DG_MATCH_ANY && !n->pattern->negative &&
-           !is_guess(m, (uint32_t)(n - m->needles));
+/* Does a match of it leave nothing to guess on the line? Rules on trial, guesses among them, do not count. */
+static bool knows(const struct needle *n) {
+    return n->rule->role == DG_ROLE_CAUSE && n->rule->mode == DG_MATCH_ANY && !n->pattern->negative &&
+           !dg_slice_is(n->rule->status, "experimental");
 }
 
 static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, struct line *line) {
@@ -126,7 +127,7 @@ static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, 
     if (!msg) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
-    if (knows(e->m, n)) line->known = true;
+    if (knows(n)) line->known = true;
     rule_hit(e, n->pattern, line, msg, &caps);
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
     for (uint32_t i = 0; i < caps.n; i++)
