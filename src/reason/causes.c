@@ -25,9 +25,8 @@ bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b) {
 
 static bool symptom(const struct dg_finding *f) { return f->rule->symptom; }
 
-/* A server that answers wrongly goes on answering: service proves nothing against a fault of numbers. */
 bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f) {
-    if (f->launch >= j->scan->n_launches || dg_slice_is(f->rule->class, "numerics")) return false;
+    if (f->launch >= j->scan->n_launches || dg_serves_in_spite_of(j, f)) return false;
     return f->epoch + 1 < j->scan->launches[f->launch].epochs;
 }
 

@@ -39,10 +39,16 @@ bool dg_only_begun(const struct dg_judge *j) {
     return true;
 }
 
+/* A server that answers wrongly goes on answering, and one that cannot have its GPU may answer by the CPU. */
+bool dg_serves_in_spite_of(const struct dg_judge *j, const struct dg_finding *f) {
+    bool without_gpu = dg_fact(j, "runs_on_cpu").len && !dg_fact(j, "runs_on_gpu").len;
+    return dg_slice_is(f->rule->class, "numerics") || (without_gpu && dg_slice_is(f->rule->class, "driver"));
+}
+
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f) {
     int before = 0;
     bool fatal = dg_in_fatal_record(j, &f->first);
-    if (f->launch == UINT32_MAX || dg_slice_is(f->rule->class, "numerics")) return false;
+    if (f->launch == UINT32_MAX || dg_serves_in_spite_of(j, f)) return false;
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *g = &j->scan->findings[i];
         int rank = g->launch == f->launch ? phase_of(g->rule) : 0;
