@@ -257,7 +257,8 @@ static enum dg_kind decide(const struct votes *v) {
     bool server = v->of[DG_KIND_SERVER] >= v->of[best] || (v->spoken >= 3 && 20 * v->spoken >= v->of[best]);
     if (best == DG_KIND_UNKNOWN) server = v->of[DG_KIND_SERVER] > 0;
     if (server) return DG_KIND_SERVER;
-    if (best == DG_KIND_ENVIRONMENT && v->of[DG_KIND_CONTAINER]) return DG_KIND_CONTAINER; /* with nvidia-smi below it */
+    if (best == DG_KIND_ENVIRONMENT && v->of[DG_KIND_CONTAINER])
+        return DG_KIND_CONTAINER; /* with nvidia-smi below it */
     return best == DG_KIND_UNKNOWN && v->of[DG_KIND_KERNEL] ? DG_KIND_KERNEL : best;
 }
 
