@@ -134,14 +134,20 @@ static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, 
         if (dg_slice_eq(caps.v[i].name, rule->opens_capture)) open_text(e, rule, line, caps.v[i].text);
 }
 
-/* The needles of one line, in their order; those of rules first. */
-void line_hits(struct engine *e, struct line *line, size_t base, const struct sight *sights, uint32_t n) {
+/* The head of a record that the line holds, or SIGN_NONE. */
+static enum sign head_on(const struct engine *e, const struct sight *sights, uint32_t n) {
     enum sign head = SIGN_NONE;
-    line->parts = memchr(line->text.ptr, '\r', line->text.len ? line->text.len - 1 : 0) != NULL;
     for (uint32_t i = n; i-- > 0 && !e->m->needles[sights[i].needle].pattern;) {
         enum sign sign = e->m->needles[sights[i].needle].sign;
         if (sign == SIGN_TRACEBACK || sign == SIGN_TERMINATE) head = sign;
     }
+    return head;
+}
+
+/* The needles of one line, in their order; those of rules first. */
+void line_hits(struct engine *e, struct line *line, size_t base, const struct sight *sights, uint32_t n) {
+    enum sign head = head_on(e, sights, n);
+    line->parts = memchr(line->text.ptr, '\r', line->text.len ? line->text.len - 1 : 0) != NULL;
     bool read = !e->only && e->kind != DG_KIND_KERNEL && e->kind != DG_KIND_ENVIRONMENT;
     e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
     uint32_t i = 0;

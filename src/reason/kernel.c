@@ -216,24 +216,28 @@ static bool death_undated(const struct dg_judge *j) {
     return death && !dg_time_known(death->last.time);
 }
 
+/* Is the first or last of the finding near the death, by the clocks as they are or (`zoned`) set to one zone? */
+static bool joins_by_time(struct dg_judge *j, const struct dg_finding *f, bool last, bool zoned) {
+    bool container = j->scan->sources[f->first.source].kind != DG_KIND_KERNEL;
+    double k = last ? f->last.time : f->first.time, zone = 0;
+    enum identity id = identity(j, f, last);
+    if (id == ID_CONFLICT || (zoned && (id < ID_NAME || container || !basis_assumed(j, f)))) return false;
+    struct window own = window_of(j, f);
+    bool dated = near_death(j, k, own, zoned, &zone);
+    if (id == ID_PID || (id == ID_NAME && death_undated(j))) own.after += SILENCE;
+    if (!dated && !near_death(j, k, own, zoned, &zone)) return false;
+    if (j->telling) tell_join(j, f, last, id, zone, dated);
+    j->zoned = j->zoned || zone != 0;
+    j->guessed = j->guessed || (!dated && id != ID_PID);
+    return true;
+}
+
 static enum dg_fate join_one(struct dg_judge *j, const struct dg_finding *f) {
-    bool container = j->scan->sources[f->first.source].kind != DG_KIND_KERNEL, clock = false;
-    struct window w = window_of(j, f);
+    bool container = j->scan->sources[f->first.source].kind != DG_KIND_KERNEL;
+    bool clock = (dg_time_known(f->first.time) || dg_time_known(f->last.time)) && dg_time_known(j->ep.last_time);
     for (int zoned = 0; zoned < 2; zoned++)
-        for (int last = 0; last < 2; last++) {
-            double k = last ? f->last.time : f->first.time, zone = 0;
-            enum identity id = identity(j, f, last);
-            clock = clock || (dg_time_known(k) && dg_time_known(j->ep.last_time));
-            if (id == ID_CONFLICT || (zoned && (id < ID_NAME || container || !basis_assumed(j, f)))) continue;
-            struct window own = w;
-            bool dated = near_death(j, k, own, zoned, &zone);
-            if (id == ID_PID || (id == ID_NAME && death_undated(j))) own.after += SILENCE;
-            if (!dated && !near_death(j, k, own, zoned, &zone)) continue;
-            if (j->telling) tell_join(j, f, last, id, zone, dated);
-            j->zoned = j->zoned || zone != 0;
-            j->guessed = j->guessed || (!dated && id != ID_PID);
-            return DG_FATE_OPEN;
-        }
+        for (int last = 0; last < 2; last++)
+            if (joins_by_time(j, f, last, zoned)) return DG_FATE_OPEN;
     if (clock) return DG_FATE_UNRELATED;
     if (server_says(j, f->rule->class) || lost_gpu_shows(j, f)) return DG_FATE_OPEN;
     if (identity(j, f, false) == ID_CONFLICT && identity(j, f, true) == ID_CONFLICT) return DG_FATE_UNRELATED;
