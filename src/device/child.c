@@ -23,9 +23,8 @@ static void close_others(int keep) {
     bool done = keep <= 3 || !syscall(SYS_close_range, 3u, (unsigned)keep - 1, 0);
     if (done && !syscall(SYS_close_range, (unsigned)keep + 1, ~0u, 0)) return;
 #endif
-    long max = sysconf(_SC_OPEN_MAX);
-    if (max < 0 || max > 65536) max = 65536;
-    for (int fd = 3; fd < max; fd++)
+    unsigned long max = (unsigned long)sysconf(_SC_OPEN_MAX); /* -1: no limit */
+    for (int fd = 3; fd < 65536 && (unsigned long)fd < max; fd++)
         if (fd != keep) close(fd);
 }
 
@@ -162,8 +161,7 @@ static void parse_device(struct dg_answer *a, const char *line) {
     int mode, at = 0;
     if (a->n >= DG_PROBE_GPUS) return;
     if (sscanf(line, "D %u %15s %23s %23s %d %7s %63s %39s %n", &index, cc, total, free, &mode, mig, uuid, pci, &at) <
-            8 ||
-        !at)
+        8)
         return;
     struct dg_device *d = &a->v[a->n++];
     *d = (struct dg_device){
@@ -185,7 +183,7 @@ static void parse_line(struct dg_answer *a, const char *line) {
         if (sscanf(line, "V %d %31s", &a->cuda, driver) == 2) word_copy(a->driver, sizeof(a->driver), driver);
     } else if (line[0] == 'F' && !a->failed) {
         int at = 0;
-        if (sscanf(line, "F %d %n", &code, &at) == 1 && at) {
+        if (sscanf(line, "F %d %n", &code, &at) == 1) {
             a->failed = true;
             a->code = code;
             snprintf(a->failure, sizeof(a->failure), "%s", line + at);

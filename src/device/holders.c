@@ -1,4 +1,5 @@
 #include "device/holders.h"
+#include "base/mem.h"
 #include "base/timex.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +15,7 @@ enum { MAX_HOLDERS = 1024 };
 
 bool dg_holder_add(struct dg_device *d, const struct dg_holder *h) {
     if (d->n_holders >= MAX_HOLDERS) return true;
-    struct dg_holder *v = realloc(d->holders, (d->n_holders + 1) * sizeof(*v));
+    struct dg_holder *v = dg_realloc_array(d->holders, d->n_holders + 1, sizeof(*v));
     if (!v) return false;
     d->holders = v;
     d->holders[d->n_holders++] = *h;

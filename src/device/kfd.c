@@ -1,8 +1,8 @@
 #include "device/kfd.h"
+#include "base/mem.h"
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool property(const char *path, const char *key, uint64_t *ret) {
@@ -36,7 +36,7 @@ static bool read_node(const char *root, const char *node, struct dg_devices *d) 
     snprintf(dev.name, sizeof(dev.name), "AMD GPU");
     snprintf(path, sizeof(path), "%s/sys/class/kfd/kfd/topology/nodes/%.16s/mem_banks/0/properties", root, node);
     if (property(path, "heap_type", &type) && property(path, "size_in_bytes", &size)) dev.memory_total = size;
-    struct dg_device *v = realloc(d->v, (d->n + 1) * sizeof(*v));
+    struct dg_device *v = dg_realloc_array(d->v, d->n + 1, sizeof(*v));
     if (!v) return false;
     d->v = v;
     d->v[d->n++] = dev;
@@ -46,11 +46,12 @@ static bool read_node(const char *root, const char *node, struct dg_devices *d) 
 bool dg_kfd_read(const char *root, struct dg_devices *d) {
     char dir[256];
     bool ok = true;
-    snprintf(dir, sizeof(dir), "%s/sys/class/kfd/kfd/topology/nodes", root ? root : "");
+    if (!root) root = "";
+    snprintf(dir, sizeof(dir), "%s/sys/class/kfd/kfd/topology/nodes", root);
     DIR *nodes = opendir(dir);
     if (!nodes) return true;
     for (struct dirent *e; ok && (e = readdir(nodes));)
-        if (e->d_name[0] != '.') ok = read_node(root ? root : "", e->d_name, d);
+        if (e->d_name[0] != '.') ok = read_node(root, e->d_name, d);
     closedir(nodes);
     return ok;
 }

@@ -72,7 +72,7 @@ static void complete(struct dg_device *d, const struct dg_device *other) {
     if (other->memory_total != UINT64_MAX) d->memory_total = other->memory_total;
     if (!d->cc.major) d->cc = other->cc;
     if (!d->name[0]) snprintf(d->name, sizeof(d->name), "%s", other->name);
-    d->mig = d->mig || other->mig;
+    d->mig = other->mig; /* the driver API does not tell */
 }
 
 /* The driver API's list is what programs see; without it NVML's. */
@@ -109,20 +109,18 @@ static bool notes_of(struct dg_look *l, struct dg_devices *d) {
         dg_why_passive(&l->passive, text, sizeof(text));
         return note(d, "%s", text);
     }
-    bool ok = true;
-    if (dg_why_cuda(&l->cuda, &l->nvml, &l->passive, l->opts.per_gpu, text, sizeof(text)))
-        ok = note(d, "%s", text) && ok;
-    if (dg_why_nvml(&l->cuda, &l->nvml, l->opts.per_gpu, text, sizeof(text))) ok = note(d, "%s", text) && ok;
+    if (dg_why_cuda(&l->cuda, &l->nvml, &l->passive, l->opts.per_gpu, text, sizeof(text)) && !note(d, "%s", text))
+        return false;
+    if (dg_why_nvml(&l->cuda, &l->nvml, l->opts.per_gpu, text, sizeof(text)) && !note(d, "%s", text)) return false;
     unsigned hidden = l->nvml.answer.n > l->cuda.answer.n ? l->nvml.answer.n - l->cuda.answer.n : 0;
-    if (hidden && l->cuda.answer.complete && env && env->cuda_visible_devices)
-        ok = note(d, "CUDA_VISIBLE_DEVICES=%.100s hides %u of %u GPUs", env->cuda_visible_devices, hidden,
-                  l->nvml.answer.n) &&
-             ok;
+    if (hidden && l->cuda.answer.complete && env && env->cuda_visible_devices &&
+        !note(d, "CUDA_VISIBLE_DEVICES=%.100s hides %u of %u GPUs", env->cuda_visible_devices, hidden,
+              l->nvml.answer.n))
+        return false;
     if (d->n > 1 && !(env && env->cuda_device_order && !strcmp(env->cuda_device_order, "PCI_BUS_ID")))
-        ok = note(d, "CUDA numbers the GPUs fastest first; nvidia-smi by PCI address (CUDA_DEVICE_ORDER=PCI_BUS_ID "
-                     "makes them agree)") &&
-             ok;
-    return ok;
+        return note(d, "CUDA numbers the GPUs fastest first; nvidia-smi by PCI address (CUDA_DEVICE_ORDER=PCI_BUS_ID "
+                       "makes them agree)");
+    return true;
 }
 
 static void mark_mps(struct dg_devices *d) {
