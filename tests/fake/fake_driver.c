@@ -8,9 +8,9 @@
  *   FAKE_SLOW     seconds that cuDeviceGet takes for each GPU
  *   FAKE_COUNT    count to claim, whatever FAKE_GPUS says
  *   FAKE_FREE_MB  free memory of each GPU (default: all but 1 GiB);  FAKE_PIDS  "123:40960,456:100" process ids and MiB
- * on GPU 0 (0 MiB: not told);  FAKE_MIG  the mode;  FAKE_RESERVED_MB  memory that the
- * driver keeps for itself. Built with -DFAKE_OLD it lacks cuDeviceGetAttribute, like no driver that is usable. Every
- * GPU has 96 GiB. */
+ * on GPU 0 (0 MiB: not told);  FAKE_PROCESSES  count of them to claim;  FAKE_MIG  the mode;
+ *   FAKE_RESERVED_MB  memory that the driver keeps for itself. Built with -DFAKE_OLD it lacks cuDeviceGetAttribute,
+ * like no driver that is usable. Every GPU has 96 GiB. */
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -225,7 +225,7 @@ EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *dev, unsigned *count, v
         memcpy(info, &pid, sizeof(pid));
         memcpy(info + 8, &mib, sizeof(mib));
     }
-    *count = n;
+    *count = (unsigned)env_int("FAKE_PROCESSES", (int)n);
     return 0;
 }
 #endif

@@ -1,51 +1,15 @@
 /* The look at this machine's GPUs, in trees that stand in for /sys, /proc and /dev, with a driver that answers,
  * refuses, dies, hangs or lies. Run again by itself with the stand-in driver in the library path. */
-#include "folder_fixture.h"
-#include "base/file.h"
-#include "device/child.h"
-#include "device/device.h"
+#include "device_fixture.h"
 #include "device/holders.h"
 #include "device/kfd.h"
+#include "device/state.h"
 #include "device/why.h"
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
-
-/* ---- trees */
-
-static void put(const char *name, const char *text) {
-    char path[400];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    *strrchr(path, '/') = '\0';
-    assert_int_equal(dg_dir_make(path, 0755, NULL), 0);
-    _cleanup_(dg_closep) int fd = open(folder_at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(dg_fd_write(fd, text, strlen(text)), 0);
-}
-
-static void put_link(const char *name, const char *target) {
-    put(name, "");
-    assert_int_equal(unlink(folder_at(name)), 0);
-    assert_int_equal(symlink(target, folder_at(name)), 0);
-}
-
-static void put_gpu(const char *address, const char *vendor, const char *class) {
-    char name[128];
-    snprintf(name, sizeof(name), "sys/bus/pci/devices/%s/vendor", address);
-    put(name, vendor);
-    snprintf(name, sizeof(name), "sys/bus/pci/devices/%s/class", address);
-    if (*class) put(name, class);
-}
-
-static void put_driver(void) {
-    put_gpu("0000:10:00.0", "0x10de\n", "0x030200\n");
-    put("sys/module/nvidia/version", "580.95.05\n");
-    put("dev/nvidiactl", "");
-    put("dev/nvidia0", "");
-    put("dev/nvidia-uvm", "");
-}
 
 /* ---- without opening the driver */
 
@@ -74,6 +38,11 @@ static void sees_what_stands_in_files(void **state) {
     assert_passive(DG_DRIVER_NO_NODE, "driver (version unknown) is loaded");
     put("proc/driver/nvidia/version", "");
     assert_passive(DG_DRIVER_NO_NODE, "driver (version unknown) is loaded");
+    put("proc/driver/nvidia/version", "NVRM version: of 2025 . no number\n");
+    assert_passive(DG_DRIVER_NO_NODE, "driver . is loaded");
+    put("proc/driver/nvidia/version", "NVRM version: of 2025, no number\n");
+    put("sys/module/nvidia/version", " \n");
+    assert_passive(DG_DRIVER_NO_NODE, "driver (version unknown) is loaded");
     put("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 2025\n");
     assert_passive(DG_DRIVER_NO_NODE, "driver 580.65.06 is loaded");
     put("dev/nvidiactl", "");
@@ -97,6 +66,9 @@ static void other_drivers_have_other_nodes(void **state) {
     assert_passive(DG_DRIVER_LOADED, "the driver is loaded");
     assert_int_equal(unlink(folder_at("dev/dxg")), 0);
     put("dev/nvmap", "");
+    assert_passive(DG_DRIVER_LOADED, "the driver is loaded");
+    assert_int_equal(unlink(folder_at("dev/nvmap")), 0);
+    put("dev/nvhost-ctrl", "");
     assert_passive(DG_DRIVER_LOADED, "the driver is loaded");
     struct dg_passive denied = {.state = DG_DRIVER_NO_PERMISSION};
     char text[512];
@@ -132,20 +104,6 @@ static void reads_the_kfd_topology(void **state) {
 
 /* ---- who holds them */
 
-static void put_process(long pid, const char *comm, const char *cmdline, const char *stat, const char *opens) {
-    char name[128];
-    snprintf(name, sizeof(name), "proc/%ld/comm", pid);
-    put(name, comm);
-    snprintf(name, sizeof(name), "proc/%ld/cmdline", pid);
-    put(name, cmdline);
-    snprintf(name, sizeof(name), "proc/%ld/stat", pid);
-    if (*stat) put(name, stat);
-    snprintf(name, sizeof(name), "proc/%ld/fd/7", pid);
-    put_link(name, opens);
-    snprintf(name, sizeof(name), "proc/%ld/fd/8", pid);
-    put_link(name, "/dev/nvidiactl");
-}
-
 static void finds_holders(void **state) {
     (void)state;
     struct dg_device two[2] = {{.index = 0}, {.index = 1}};
@@ -174,6 +132,9 @@ static void finds_holders(void **state) {
         assert_true(h->pid == 43 ? h->server_leftover && !h->mps : h->pid == 44 && h->mps);
         assert_true(isnan(h->started));
     }
+    struct dg_holder unended = {.pid = 42};
+    dg_holder_describe(folder, &unended);
+    assert_string_equal(unended.name, "python3");
     put("proc/uptime", "");
     struct dg_holder again = {.pid = 41};
     dg_holder_describe(folder, &again);
@@ -197,6 +158,7 @@ static void finds_mps(void **state) {
     put_process(51, "nvidia-cuda-mps\n", "nvidia-cuda-mps-server", "", "/dev/null");
     put_process(52, "nvidia-cuda-mps\n", "nvidia-cuda-mps-something", "", "/dev/null");
     put_process(53, "bash\n", "bash nvidia-cuda-mps-control", "", "/dev/null");
+    put("proc/54/cmdline", "nvidia-cuda-mps-control");
     put("run/mps/control", "");
     dg_mps_find(folder, &named, &m);
     assert_true(m.control == 50 && m.server == 51);
@@ -204,6 +166,21 @@ static void finds_mps(void **state) {
     put("tmp/nvidia-mps/control", "");
     dg_mps_find(folder, &empty, &m);
     assert_string_equal(m.pipe, "/tmp/nvidia-mps");
+    put_process(55, "nvidia-cuda-mps\n", "nvidia-cuda-mps-control", "", "/dev/null");
+    put_process(56, "nvidia-cuda-mps\n", "nvidia-cuda-mps-server", "", "/dev/null");
+    dg_mps_find(folder, &empty, &m); /* one of them, whichever comes first */
+    assert_true((m.control == 50 || m.control == 55) && (m.server == 51 || m.server == 56));
+}
+
+/* Sixty-four GPUs have a device node of their own here: what is behind them is nobody's. */
+static void more_gpus_than_nodes(void **state) {
+    (void)state;
+    static struct dg_device many[70];
+    struct dg_devices d = {.v = many, .n = DG_COUNT(many)};
+    put_process(41, "python3\n", "python3", "", "/dev/nvidia63");
+    assert_null(dg_holders_from_proc(folder, &d));
+    for (unsigned i = 0; i < d.n; i++) assert_int_equal(many[i].n_holders, i == 63);
+    free(many[63].holders);
 }
 
 /* No root means this machine, whatever it is: nothing may break. */
@@ -223,19 +200,54 @@ static void looks_at_the_machine_itself(void **state) {
     dg_devices_release(&d);
 }
 
-/* ---- what a child says */
+/* ---- words on them */
 
-struct script {
-    const char *text;
-    int then; /* 0: end; a signal; -1: stay */
-};
-
-static void play(int fd, const void *ctx) {
-    const struct script *s = ctx;
-    (void)dg_fd_write(fd, s->text, strlen(s->text));
-    if (s->then > 0) raise(s->then);
-    while (s->then < 0) pause();
+static void tells_memory(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t free, total;
+        bool known, is_free;
+        const char *words;
+    } each[] = {{UINT64_MAX, UINT64_MAX, false, false, "? of ? GiB free"},
+                {UINT64_C(2) << 30, UINT64_MAX, false, false, "2.0 of ? GiB free"},
+                {UINT64_MAX, UINT64_C(16) << 30, false, false, "? of 16.0 GiB free"},
+                {UINT64_C(15) << 30, UINT64_C(16) << 30, true, true, "15.0 of 16.0 GiB free"},
+                {UINT64_C(14) << 30, UINT64_C(16) << 30, true, false, "14.0 of 16.0 GiB free"}};
+    for (size_t i = 0; i < DG_COUNT(each); i++) {
+        _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(100);
+        const struct dg_device d = {.memory_free = each[i].free, .memory_total = each[i].total};
+        assert_int_equal(dg_device_memory_known(&d), each[i].known);
+        assert_int_equal(dg_device_memory_is_free(&d), each[i].is_free);
+        dg_device_memory_add(&b, &d);
+        assert_slice(dg_buf_slice(&b), each[i].words);
+    }
 }
+
+static void tells_holders(void **state) {
+    (void)state;
+    struct dg_holder on_both[] = {{.pid = 42, .name = "python3", .memory = UINT64_C(3) << 30},
+                                  {.pid = 43, .name = "sglang", .memory = UINT64_MAX, .server_leftover = true},
+                                  {.pid = 44, .name = "nvidia-cuda-mps", .mps = true},
+                                  {.pid = 45, .memory = UINT64_MAX}};
+    struct dg_device two[] = {{.holders = on_both, .n_holders = 3}, {.holders = on_both, .n_holders = 4}};
+    const struct dg_devices d = {.v = two, .n = 2}, first = {.v = two, .n = 1};
+    static const char *const words[] = {"42 python3, 3.0 GiB", "43 sglang, looks like part of an LLM server",
+                                        "44 nvidia-cuda-mps, 0.0 GiB", "45 (not in this pid namespace)"};
+    for (size_t i = 0; i < DG_COUNT(words); i++) {
+        _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(100);
+        dg_holder_add_text(&b, &on_both[i]);
+        assert_slice(dg_buf_slice(&b), words[i]);
+    }
+    for (int leftovers = 0; leftovers < 2; leftovers++) {
+        _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(100);
+        dg_devices_add_pids(&b, &d, leftovers);
+        assert_slice(dg_buf_slice(&b), leftovers ? " 43" : " 42 43");
+    }
+    assert_true(dg_devices_held_elsewhere(&d));
+    assert_false(dg_devices_held_elsewhere(&first));
+}
+
+/* ---- what a child says */
 
 static struct dg_child said(const char *text, int then, double patience) {
     struct script s = {text, then}, nothing = {"E\n", 0};
@@ -390,30 +402,6 @@ static void says_what_codes_mean(void **state) {
 
 /* ---- all of it, with a driver that is none */
 
-static struct dg_devices look(const struct dg_env *env) {
-    struct dg_device_opts opts = {.timeout = 10, .root = folder, .env = env};
-    struct dg_look *l = NULL;
-    struct dg_devices d = {0};
-    assert_int_equal(dg_device_start(&opts, &l, NULL), 0);
-    assert_int_equal(dg_device_join(l, &d, NULL), 0);
-    assert_true(d.looked && *d.hostname);
-    return d;
-}
-
-static bool noted(const struct dg_devices *d, const char *words) {
-    for (uint32_t i = 0; i < d->n_notes; i++)
-        if (strstr(d->notes[i], words)) return true;
-    return false;
-}
-
-static int set_up(void **state) {
-    static const char *const all[] = {"FAKE_GPUS", "FAKE_FAIL", "FAKE_COUNT", "FAKE_MIG",      "FAKE_RESERVED_MB",
-                                      "FAKE_PIDS", "FAKE_INIT", "FAKE_CRASH", "FAKE_NVML_INIT"};
-    for (size_t i = 0; i < DG_COUNT(all); i++) unsetenv(all[i]);
-    setenv("FAKE_GPUS", "2x12.0:NVIDIA RTX PRO 6000", 1);
-    return folder_make(state);
-}
-
 static void a_driver_that_answers(void **state) {
     (void)state;
     put_driver();
@@ -430,6 +418,13 @@ static void a_driver_that_answers(void **state) {
     assert_string_equal(g->driver, "580.95.05");
     assert_int_equal(g->n_holders, 2);
     assert_true(g->holders[0].memory == UINT64_C(40960) << 20 && g->holders[1].memory == UINT64_MAX);
+    assert_true(noted(&d, "CUDA numbers the GPUs fastest first"));
+    dg_devices_release(&d);
+    const struct dg_env fastest = {.cuda_device_order = "FASTEST_FIRST"}, unset = {0};
+    d = look(&fastest);
+    assert_true(noted(&d, "CUDA numbers the GPUs fastest first"));
+    dg_devices_release(&d);
+    d = look(&unset);
     assert_true(noted(&d, "CUDA numbers the GPUs fastest first"));
     dg_devices_release(&d);
     const struct dg_env ordered = {.cuda_device_order = "PCI_BUS_ID"};
@@ -470,6 +465,21 @@ static void a_driver_that_answers_in_part(void **state) {
     dg_devices_release(&d);
 }
 
+/* What cannot be joined stays apart: no name and no place in common. */
+static void lists_that_do_not_meet(void **state) {
+    (void)state;
+    put_driver();
+    setenv("FAKE_PIDS", "77:1", 1);
+    static const char *const fails[] = {"cuDeviceGetUuid cuDeviceGetPCIBusId",
+                                        "nvmlDeviceGetUUID nvmlDeviceGetPciInfo_v3"};
+    for (size_t i = 0; i < DG_COUNT(fails); i++) {
+        setenv("FAKE_FAIL", fails[i], 1);
+        struct dg_devices d = look(NULL);
+        assert_true(d.n == 2 && !d.v[0].n_holders && d.v[0].memory_free == UINT64_MAX);
+        dg_devices_release(&d);
+    }
+}
+
 /* Without libcuda's list NVML's counts; what CUDA hides is counted. */
 static void one_library_without_the_other(void **state) {
     (void)state;
@@ -497,10 +507,22 @@ static void what_is_hidden_is_said(void **state) {
     put_driver();
     setenv("FAKE_CUDA_GPUS", "1x12.0:NVIDIA RTX PRO 6000", 1);
     struct dg_devices d = look(&env);
-    unsetenv("FAKE_CUDA_GPUS");
     assert_int_equal(d.n, 1);
     assert_true(noted(&d, "CUDA_VISIBLE_DEVICES=1 hides 1 of 2 GPUs"));
     dg_devices_release(&d);
+    /* not where something else hides them, or where the list is not whole */
+    const struct dg_env unset = {0};
+    const struct dg_env *const others[] = {NULL, &unset};
+    for (size_t i = 0; i < DG_COUNT(others); i++) {
+        d = look(others[i]);
+        assert_true(d.n == 1 && !noted(&d, "hides"));
+        dg_devices_release(&d);
+    }
+    setenv("FAKE_CRASH", "cuDeviceGetName", 1);
+    d = look(&env);
+    assert_false(noted(&d, "hides"));
+    dg_devices_release(&d);
+    unsetenv("FAKE_CUDA_GPUS");
 }
 
 static void no_driver_and_two_makers(void **state) {
@@ -531,7 +553,7 @@ static void survives_failing_allocations(void **state) {
     assert_true(unit_fail_each(look_once, NULL) >= 2);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, folder_remove)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, device_set_up, folder_remove)
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
@@ -539,8 +561,11 @@ int main(int argc, char **argv) {
         TEST(other_drivers_have_other_nodes),
         TEST(reads_the_kfd_topology),
         TEST(finds_holders),
+        TEST(more_gpus_than_nodes),
         TEST(finds_mps),
         TEST(looks_at_the_machine_itself),
+        TEST(tells_memory),
+        TEST(tells_holders),
         TEST(understands_answers),
         TEST(lies_have_limits),
         TEST(says_how_it_ended),
@@ -548,6 +573,7 @@ int main(int argc, char **argv) {
         TEST(says_what_codes_mean),
         TEST(a_driver_that_answers),
         TEST(a_driver_that_answers_in_part),
+        TEST(lists_that_do_not_meet),
         TEST(one_library_without_the_other),
         TEST(what_is_hidden_is_said),
         TEST(no_driver_and_two_makers),
