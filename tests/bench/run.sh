@@ -1,8 +1,8 @@
 #!/bin/bash
 # run.sh [MIB [ROUNDS]]: how fast the program in DIAGNOSE (default: diagnose of the build tree) is beside rg, grep, wc, cat, pigz, zstd
 # and lnav (as far as they are here) on this machine. Ratios are of medians over interleaved rounds, after one round to warm the page
-# cache. Prints one line for each figure, its bar, and whether it holds. PATTERNS: what rg gets for the 100 KB log, instead of as many
-# of the shipped patterns as a person would type.
+# cache. Prints one line for each figure, its bar, and whether it holds. For the 100 KB log rg gets patterns.txt, as many as a person
+# would type.
 set -eu
 mib=${1:-512} rounds=${2:-5}
 diagnose=$(realpath "${DIAGNOSE:-build/diagnose}")
@@ -71,8 +71,7 @@ for slice in "$dir"/slice.*; do
     fi
 done >"$dir/patterns"
 grep -v '[][\\.(){}*+?^$|]' "$dir/patterns" >"$dir/plain" || :
-few=${PATTERNS:-$dir/few}
-[ -n "${PATTERNS:-}" ] || shuf -n 103 --random-source="$dir/gen" "$dir/patterns" >"$few"
+few=$here/patterns.txt
 
 say "what ($mib MiB, medians of $rounds)" measured bar ""
 tell "patterns: all / that rg takes / that are plain text" "$(wc -l <"$dir/all") / $(wc -l <"$dir/patterns") / $(wc -l <"$dir/plain")"
