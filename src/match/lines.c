@@ -113,7 +113,7 @@ static bool is_guess(const struct dg_matcher *m, uint32_t needle) {
 /* Does a match of it leave nothing to guess on the line? Rules on trial, guesses among them, do not count. */
 static bool knows(const struct needle *n) {
     return n->rule->role == DG_ROLE_CAUSE && n->rule->mode == DG_MATCH_ANY && !n->pattern->negative &&
-           !dg_slice_is(n->rule->status, "experimental");
+           !dg_rule_on_trial(n->rule);
 }
 
 static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, struct line *line) {

@@ -93,6 +93,8 @@ void dg_devices_release(struct dg_devices *d) {
     *d = (struct dg_devices){0};
 }
 
+bool dg_rule_on_trial(const struct dg_rule *rule) { return dg_slice_is(rule->status, "experimental"); }
+
 bool dg_rule_guesses(const struct dg_rule *rule) {
-    return rule->role == DG_ROLE_CAUSE && rule->symptom && dg_slice_is(rule->status, "experimental");
+    return rule->role == DG_ROLE_CAUSE && rule->symptom && dg_rule_on_trial(rule);
 }

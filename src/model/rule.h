@@ -171,6 +171,8 @@ struct dg_ruleset {
     uint32_t n_classes;
     uint32_t n_packs, n_rejected; /* rejected: rules that could not be used */
 };
+/* Not stable yet: it proves nothing by itself. */
+bool dg_rule_on_trial(const struct dg_rule *rule);
 /* Does it go by words of a sentence that it does not know? A cause on trial whose subclass is a symptom. */
 bool dg_rule_guesses(const struct dg_rule *rule);
 /* NULL when there is no such rule / class. */

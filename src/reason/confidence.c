@@ -7,8 +7,6 @@ static bool lists(const struct dg_strs *list, struct dg_slice word) {
     return false;
 }
 
-static bool on_trial(const struct dg_rule *rule) { return dg_slice_is(rule->status, "experimental"); }
-
 /* Another rule, or another source, says the same class at another place. `elsewhere`: only another source counts. */
 static bool second_finding(const struct dg_judge *j, const struct dg_finding *f, bool elsewhere) {
     DG_EACH_FINDING(j, i) {
@@ -42,8 +40,8 @@ static bool death_shown(const struct dg_judge *j) {
             return true;
     }
     if (j->ep.any || j->ep.n_t) return j->ep.n_t > 0;
-    for (uint32_t i = 0; i < j->scan->n_sources;
-         i++) { /* no launch: what a compiler or anybody prints may be a warning */
+    /* no launch: what a compiler or anybody prints may be a warning */
+    for (uint32_t i = 0; i < j->scan->n_sources; i++) {
         enum dg_kind k = j->scan->sources[i].kind;
         if (k == DG_KIND_BUILD || k == DG_KIND_UNKNOWN || k == DG_KIND_ENVIRONMENT) return false;
     }
@@ -87,7 +85,7 @@ static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool 
 static bool may_be_certain(const struct dg_judge *j, const struct dg_finding *f, bool kernel, bool timed) {
     if (kernel && (j->zoned || j->guessed || !timed)) return false;
     if (needs_version(&f->rule->fors) && !j->d->attempt.engine_version.len) return false;
-    return !dg_service_followed(j, f) && !on_trial(f->rule);
+    return !dg_service_followed(j, f) && !dg_rule_on_trial(f->rule);
 }
 
 enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding *f, enum dg_check check) {
@@ -95,10 +93,9 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
     bool timed = dg_time_known(f->first.time) && dg_time_known(j->ep.last_time);
     bool vague = f->rule->symptom || leaves_open(j, f->rule);
     bool elsewhere = vague && !dg_slice_is(f->rule->class, "stopped");
-    if (check == DG_CHECK_CONTRADICTS || inferred(j, f, kernel)) return DG_POSSIBLE;
+    if (check == DG_CHECK_CONTRADICTS || dg_rule_guesses(f->rule) || inferred(j, f, kernel)) return DG_POSSIBLE;
     bool agrees =
         check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, elsewhere) || exit_agrees(j, f);
-    if (dg_rule_guesses(f->rule)) return DG_POSSIBLE;
-    if (vague || on_trial(f->rule)) return agrees ? DG_LIKELY : DG_POSSIBLE;
+    if (vague || dg_rule_on_trial(f->rule)) return agrees ? DG_LIKELY : DG_POSSIBLE;
     return agrees && may_be_certain(j, f, kernel, timed) ? DG_CERTAIN : DG_LIKELY;
 }

@@ -1,23 +1,7 @@
 /* What is proposed on each axis, for each GPU generation and quantization, and in which order: tests/golden/ENGINE.tsv.
  * A row: axis, engine version, capability, quantization, model, the choices best first; '-' where nothing is stated. */
 #include "reason_fixture.h"
-
-static struct dg_catalog *catalog;
-
-static int load(void **state) {
-    (void)state;
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/rules/engines", getenv("SOURCE_DIR"));
-    const char *paths[] = {path};
-    catalog = dg_catalog_load(paths, 1, NULL);
-    return catalog ? 0 : 1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    dg_catalog_free(catalog);
-    return 0;
-}
+#include "shipped_catalog.h"
 
 enum column { AXIS, VERSION, CAPABILITY, QUANT, MODEL, CHOICES, N_COLUMNS };
 

@@ -1,22 +1,6 @@
 /* What to try next: the catalog's choices, history, order, relaunch. The catalog is the shipped one. */
 #include "reason_fixture.h"
-
-static struct dg_catalog *catalog;
-
-static int load(void **state) {
-    (void)state;
-    char path[4096];
-    snprintf(path, sizeof(path), "%s/rules/engines", getenv("SOURCE_DIR"));
-    const char *paths[] = {path};
-    catalog = dg_catalog_load(paths, 1, NULL);
-    return catalog ? 0 : 1;
-}
-
-static int drop(void **state) {
-    (void)state;
-    dg_catalog_free(catalog);
-    return 0;
-}
+#include "shipped_catalog.h"
 
 static struct dg_action propose_moe = {.propose = DG_S_INIT("moe-runner-backend")};
 
