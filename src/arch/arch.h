@@ -57,6 +57,7 @@ struct dg_arch {
     struct dg_cc cc;
     const char *name;                           /* "Hopper" */
     bool tegra;                                 /* integrated GPU: only its own machine code counts */
+    bool unified;                               /* shares one memory with the host: all integrated ones, and GB10 */
     struct dg_cc renamed;                       /* 10.1 became 11.0; else 0.0 */
     int first_cuda, first_cuda_a, first_cuda_f; /* first toolkit that compiles for it, for its a and f targets */
     int last_cuda;                              /* last toolkit that does; 0: still does */

@@ -80,22 +80,28 @@ static void add_products(struct dg_buf *out, const struct dg_yaml *row, unsigned
     dg_buf_adds(out, "NULL};\n");
 }
 
+static bool flag(const struct dg_yaml *row, const char *key) {
+    struct dg_yaml *v = dg_yaml_get(row, key);
+    bool ret = false;
+    if (v && !dg_yaml_bool(v, &ret)) fault(v, "it is true or false");
+    return ret;
+}
+
 static void add_row(struct dg_buf *out, const struct dg_yaml *row, unsigned i, unsigned *last) {
-    static const char *const known[] = {"cc",        "name", "tegra", "renamed", "cuda",        "cuda_a",   "cuda_f",
-                                        "last_cuda", "ptx",  "ptx_a", "ptx_f",   "last_branch", "products", NULL};
+    static const char *const known[] = {"cc",    "name",   "tegra",       "unified",   "renamed",
+                                        "cuda",  "cuda_a", "cuda_f",      "last_cuda", "ptx",
+                                        "ptx_a", "ptx_f",  "last_branch", "products",  NULL};
     unsigned major, minor, to_major, to_minor;
-    bool tegra = false;
-    struct dg_yaml *cc = need(row, "cc", DG_YAML_SCALAR), *name = need(row, "name", DG_YAML_SCALAR),
-                   *t = dg_yaml_get(row, "tegra");
+    bool tegra = flag(row, "tegra"), unified = tegra || flag(row, "unified");
+    struct dg_yaml *cc = need(row, "cc", DG_YAML_SCALAR), *name = need(row, "name", DG_YAML_SCALAR);
     check_keys(row, known);
     read_pair(cc, &major, &minor);
     read_pair(dg_yaml_get(row, "renamed"), &to_major, &to_minor);
-    if (t && !dg_yaml_bool(t, &tegra)) fault(t, "'tegra' is true or false");
     check_order(row, last, major << 8 | minor);
     if (!cc || !name) return;
-    dg_buf_addf(out, "    {{%u, %u}, \"%.*s\", %s, {%u, %u}, %u, %u, %u, %u, %u, %u, %u, %u, products_%u},\n", major,
-                minor, DG_FMT(name->text), tegra ? "true" : "false", to_major, to_minor,
-                read_cuda(dg_yaml_get(row, "cuda")), read_cuda(dg_yaml_get(row, "cuda_a")),
+    dg_buf_addf(out, "    {{%u, %u}, \"%.*s\", %s, %s, {%u, %u}, %u, %u, %u, %u, %u, %u, %u, %u, products_%u},\n",
+                major, minor, DG_FMT(name->text), tegra ? "true" : "false", unified ? "true" : "false", to_major,
+                to_minor, read_cuda(dg_yaml_get(row, "cuda")), read_cuda(dg_yaml_get(row, "cuda_a")),
                 read_cuda(dg_yaml_get(row, "cuda_f")), read_cuda(dg_yaml_get(row, "last_cuda")),
                 read_ptx(dg_yaml_get(row, "ptx")), read_ptx(dg_yaml_get(row, "ptx_a")),
                 read_ptx(dg_yaml_get(row, "ptx_f")), read_branch(dg_yaml_get(row, "last_branch")), i);

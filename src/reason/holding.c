@@ -110,7 +110,8 @@ static void prove(struct dg_judge *j, struct dg_cause *c, const struct claim *cl
 
 /* Where GPU and host share one memory, what is not free is mostly the page cache. */
 static bool shared_memory(struct dg_cc cc) {
-    return (cc.major == 12 && cc.minor == 1) || (cc.major == 11 && cc.minor == 0) || (cc.major == 8 && cc.minor == 7);
+    const struct dg_arch *arch = dg_arch_find(cc);
+    return arch && arch->unified;
 }
 
 void dg_holding_settle(struct dg_judge *j) {

@@ -272,6 +272,9 @@ static void table_is_whole(void **state) {
     assert_int_equal(volta->last_cuda, 12090);
     assert_int_equal(thor->renamed.major, 11);
     assert_true(thor->tegra);
+    assert_true(thor->unified);
+    assert_true(dg_arch_find((struct dg_cc){12, 1})->unified);
+    assert_false(dg_arch_find((struct dg_cc){12, 0})->unified);
 }
 
 static void products_have_one_capability(void **state) {
