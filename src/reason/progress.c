@@ -11,11 +11,13 @@ static int phase_rank(struct dg_slice phase) {
     return 0;
 }
 
-static int phase_of(const struct dg_rule *rule) {
+static struct dg_slice set_by(const struct dg_rule *rule, const char *name) {
     for (uint32_t i = 0; i < rule->n_set; i++)
-        if (dg_slice_is(rule->set[i].name, "phase")) return phase_rank(rule->set[i].value);
-    return 0;
+        if (dg_slice_is(rule->set[i].name, name)) return rule->set[i].value;
+    return (struct dg_slice){NULL, 0};
 }
+
+static int phase_of(const struct dg_rule *rule) { return phase_rank(set_by(rule, "phase")); }
 
 bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p) {
     DG_EACH_FATAL(j, i) {
@@ -39,9 +41,11 @@ bool dg_only_begun(const struct dg_judge *j) {
     return true;
 }
 
-/* A server that answers wrongly goes on answering, and one that cannot have its GPU may answer by the CPU. */
+/* A server that answers wrongly goes on answering, one that cannot have its GPU may answer by the CPU, and there are
+ * failures that each request meets anew while the server is up (`set: {service: broken}`). */
 bool dg_serves_in_spite_of(const struct dg_judge *j, const struct dg_finding *f) {
     bool without_gpu = dg_fact(j, "runs_on_cpu").len && !dg_fact(j, "runs_on_gpu").len;
+    if (dg_slice_is(set_by(f->rule, "service"), "broken")) return true;
     return dg_slice_is(f->rule->class, "numerics") || (without_gpu && dg_slice_is(f->rule->class, "driver"));
 }
 
