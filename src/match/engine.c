@@ -8,11 +8,12 @@ int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_ma
     *e = (struct engine){.m = m, .opts = opts, .arena = arena, .launch = DG_NONE};
     if (scanner_init(&e->scanner, m, opts->plain)) return -DG_E_NOMEM;
     e->rules = dg_calloc(m->rules->n_rules, sizeof(*e->rules));
+    e->services = dg_calloc(m->lazy_to - m->lazy_from, sizeof(*e->services));
     e->now = dg_calloc(1, sizeof(*e->now));
     e->before = dg_calloc(1, sizeof(*e->before));
     e->data = pcre2_match_data_create(OVECTOR, NULL);
     e->context = pcre2_match_context_create(NULL);
-    if (!e->rules || !e->now || !e->before || !e->data || !e->context) return -DG_E_NOMEM;
+    if (!e->rules || !e->services || !e->now || !e->before || !e->data || !e->context) return -DG_E_NOMEM;
     pcre2_set_match_limit(e->context, MATCH_LIMIT);
     e->stack = pcre2_jit_stack_create(32 << 10, JIT_STACK, NULL); /* NULL where there is no JIT */
     if (e->stack) pcre2_jit_stack_assign(e->context, NULL, e->stack);
@@ -41,6 +42,7 @@ void engine_release(struct engine *e) {
     pcre2_match_context_free(e->context);
     pcre2_jit_stack_free(e->stack);
     free(e->rules);
+    free(e->services);
     free(e->records);
     free(e->launches.v);
     free(e->found.v);

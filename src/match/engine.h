@@ -16,6 +16,7 @@
 
 #include "match/match.h"
 #include "base/map.h"
+#include "base/rare.h"
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdatomic.h>
@@ -46,33 +47,30 @@ struct needle {
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
     enum sign sign;
+    uint16_t rare; /* where its rarest bytes begin (base/rare.h) */
     uint32_t same; /* the next needle of the same literal, or DG_NONE */
 };
 
 struct literal { /* a text that is sought, once, for all its needles */
     struct dg_slice text;
     uint32_t needles; /* the first; needle.same leads on */
-    uint16_t run;     /* where its rare bytes begin */
+    uint16_t run;     /* where its rarest bytes begin */
     bool is_short;
-};
-struct grams {                /* of all long or all short literals */
-    uint8_t *filter, *second; /* by hash, by another one: 1: a gram may have it */
-    struct gram {
-        uint64_t text;
-        uint32_t uses; /* the first; gram_use.next leads on; 0: none */
-    } * table;         /* by hash, open addressing */
-    struct gram_use {
-        uint32_t literal, next;
-        uint16_t at; /* the gram's place in the literal */
-        char last;   /* byte of the literal: tells at a glance that most are not meant */
-    } * uses;        /* from 1 on */
-    uint32_t n_uses, table_mask;
-    unsigned filter_shift, second_shift, table_shift;
 };
 struct sieve {
     struct literal *literals;
-    uint32_t n_literals;
-    struct grams longs, shorts;
+    uint8_t *first;           /* by hash of four bytes: may a gram begin so? */
+    uint16_t *second;         /* by hash of six bytes: tag of the gram that it may be */
+    uint32_t *longs, *shorts; /* by hash of the gram: the first of its list, 0: none */
+    struct gram {
+        uint64_t text;
+        uint32_t literal, next;
+        uint16_t at;  /* the gram's place in the literal */
+        uint16_t len; /* of the literal, and its last byte: they tell at a glance that most are not meant */
+        char last;
+    } * grams; /* from 1 on */
+    uint32_t n_literals, n_grams;
+    unsigned first_shift, second_shift, longs_shift, shorts_shift;
 };
 
 /* Machine code pays from a few dozen matches on; most patterns of a short log are met once. */
@@ -194,14 +192,19 @@ struct rule_state {
     uint64_t not_seq;  /* seq + 1 of the line a `not` last matched on */
     double spent;      /* seconds in its regexes */
     uint64_t tried;
-    uint32_t errors;                  /* matches that ran into PCRE2's limits */
-    uint64_t quiet_first, quiet_last; /* serials: its sign of service was found in this epoch; in this look */
+    uint32_t errors; /* matches that ran into PCRE2's limits */
     bool off;
     struct inst *insts;
     uint32_t n_insts;
     struct pending *pending;
     uint32_t n_pending;
     uint32_t tuples, tuples_launch;
+};
+
+/* When a needle's sign of service was found: first of this epoch, last of this look (serials). Close together, as they
+ * are looked at for each line of a healthy log. */
+struct service {
+    uint64_t first, last;
 };
 
 struct record;
@@ -236,6 +239,7 @@ struct engine {
 
     struct scanner scanner; /* for opened text */
     struct rule_state *rules;
+    struct service *services; /* by needle - lazy_from */
     struct msg whole[DEPTH_MAX + 1],
         part; /* of the line at hand at each depth; the carriage-return part looked at last */
     pcre2_match_data *data;

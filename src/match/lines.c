@@ -240,7 +240,7 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
 /* ---- signs of service
  *
  * A healthy log is full of them, and only the first and the last of an epoch count. So while there is no trouble, lines
- * that hold nothing else are put off; they are looked at when the block ends or trouble begins, the last of each rule
+ * that hold nothing else are put off; they are looked at when the block ends or trouble begins, the last of each needle
  * and, once an epoch, the first. What is found does not depend on where blocks end. */
 
 /* Does the line hold nothing but signs of service? (Its needles are in order.) */
@@ -254,17 +254,17 @@ static bool any_service(const struct engine *e, const struct hits *h, const stru
     return false;
 }
 
-/* Try the needles of a line that was put off, of those rules that still want to know. */
+/* Try those needles of a line that was put off that did not yet match. */
 static void look_at(struct engine *e, const struct hit_line *l, bool first) {
     const struct quiet *q = &e->quiet;
     struct line line = {.text = {NULL, 0}}; /* made when one of them does */
     for (uint32_t i = l->first; i < l->first + l->n; i++) {
         const struct sight *sight = &q->hits->sights[i];
         const struct needle *n = &e->m->needles[sight->needle];
-        struct rule_state *s = &e->rules[n->pattern->rule];
-        uint64_t *done = first ? &s->quiet_first : &s->quiet_last, now = first ? e->epoch_serial : q->serial;
+        struct service *s = &e->services[sight->needle - e->m->lazy_from];
+        uint64_t *done = first ? &s->first : &s->last, now = first ? e->epoch_serial : q->serial;
         struct caps caps;
-        if (*done == now || s->off || !(n->rule->kinds & DG_KIND_BIT(e->kind))) continue;
+        if (*done == now || e->rules[n->pattern->rule].off || !(n->rule->kinds & DG_KIND_BIT(e->kind))) continue;
         if (!line.text.ptr) {
             line = line_of(e, q->block, l->start, l->end, l->index);
             line.parts = memchr(line.text.ptr, '\r', line.text.len) != NULL;

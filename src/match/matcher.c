@@ -23,7 +23,8 @@ static const struct {
     {"panicked at", SIGN_ABORT},
     {"Bus error", SIGN_ABORT},
     {"Illegal instruction", SIGN_ABORT},
-    {"fatal", SIGN_OTHER},
+    {"fatal ", SIGN_OTHER},
+    {"fatal:", SIGN_OTHER},
     {"FAILED:", SIGN_OTHER},
     {"error:", SIGN_OTHER},
 };
@@ -54,7 +55,7 @@ static bool twins(const struct needle *x, const struct needle *y) {
 /* Of steps that seek the same literal the later one stands first, so that one line is not two steps. */
 static void add_needle(struct dg_matcher *m, const struct dg_pattern *p) {
     uint32_t i = m->n_needles++;
-    m->needles[i] = (struct needle){.lit = p->lit, .pattern = p, .rule = &m->rules->rules[p->rule]};
+    m->needles[i] = (struct needle){.lit = p->lit, .pattern = p, .rule = &m->rules->rules[p->rule], .rare = p->rare};
     for (; i && twins(&m->needles[i - 1], &m->needles[i]); i--) {
         struct needle t = m->needles[i];
         m->needles[i] = m->needles[i - 1];
@@ -76,8 +77,10 @@ static bool collect(struct dg_matcher *m) {
             if (order[i] == o) add_needle(m, rs->patterns[i]);
     }
     m->lazy_to = m->n_needles;
-    for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++)
-        m->needles[m->n_needles++] = (struct needle){.lit = dg_cstr(BUILT_IN[i].lit), .sign = BUILT_IN[i].sign};
+    for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++) {
+        struct dg_slice lit = dg_cstr(BUILT_IN[i].lit);
+        m->needles[m->n_needles++] = (struct needle){.lit = lit, .sign = BUILT_IN[i].sign, .rare = dg_rare_run(lit)};
+    }
     return true;
 }
 

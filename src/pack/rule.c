@@ -1,5 +1,6 @@
 /* One rule: YAML to struct dg_rule. */
 #include "pack/read.h"
+#include "base/rare.h"
 #include <ctype.h>
 #include <math.h>
 
@@ -140,6 +141,7 @@ static void read_pattern(struct reader *r, const struct dg_yaml *n, struct dg_pa
                                           {"re", read_re, offsetof(struct dg_pattern, re)},
                                           {"long", read_bool, offsetof(struct dg_pattern, long_window)}};
     read_map(r, n, FIELDS, DG_COUNT(FIELDS), ret);
+    ret->rare = dg_rare_run(ret->lit);
     if (n->type == DG_YAML_MAP && !dg_yaml_get(n, "lit")) reader_fault(r, n->line, n->col, "a pattern needs lit");
 }
 

@@ -53,6 +53,7 @@ static size_t same(const struct needle *needles, uint32_t n, struct dg_slice tex
     if (text.len) memcpy(data, text.ptr, text.len);
     memset(data + text.len, 'x', AFTER);
     if (n) memcpy(own, needles, n * sizeof(*own));
+    for (uint32_t i = 0; i < n; i++) own[i].rare = dg_rare_run(own[i].lit);
     assert_true(sieve_init(&sieve, own, n));
     got = (struct places){.needles = own, .most = SIZE_MAX};
     sieve_seek(&sieve, data, from, text.len, on_literal, &got);
