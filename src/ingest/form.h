@@ -29,7 +29,7 @@ dg_form dg_form_boot_seconds, dg_form_kernel_delta, dg_form_kernel_date, dg_form
     dg_form_facility, dg_form_talos, dg_form_bare_kernel;          /* form_kernel.c */
 dg_form dg_form_syslog_line, dg_form_full_line, dg_form_unix_line; /* form_syslog.c */
 dg_form dg_form_compose, dg_form_task_number, dg_form_mpi_rank, dg_form_torch_rank, dg_form_process, dg_form_pod,
-    dg_form_loader_pid, dg_form_lost_escape; /* form_wrap.c */
+    dg_form_stage, dg_form_loader_pid, dg_form_lost_escape; /* form_wrap.c */
 dg_form dg_form_level, dg_form_glog, dg_form_bracket_glog, dg_form_iso, dg_form_bracket_time, dg_form_field,
     dg_form_nccl, dg_form_key_values, dg_form_llama; /* form_server.c */
 

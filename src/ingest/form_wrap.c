@@ -113,6 +113,14 @@ const char *dg_form_pod(struct scan *s, const char *p) {
     return q;
 }
 
+/* "[Stage-0] ERROR 01-30 18:03:36 [worker.py:344] msg" of vLLM-Omni. */
+const char *dg_form_stage(struct scan *s, const char *p) {
+    int stage;
+    const char *to = number(s, text(s, p + 1, DG_S("Stage-")), 1, 4, &stage), *q = blank_or_end(s, byte(s, to, ']'));
+    if (q) s->out->label = between(p + 1, to);
+    return q;
+}
+
 /* "     48211:\tfind library=…" of LD_DEBUG. */
 const char *dg_form_loader_pid(struct scan *s, const char *p) {
     int pid;

@@ -76,7 +76,7 @@ static dg_form *const bracket_digit[] = {dg_form_boot_seconds, dg_form_bracket_t
 static dg_form *const bracket_blank[] = {dg_form_boot_seconds, dg_form_kernel_delta, NULL};
 static dg_form *const bracket_sign[] = {dg_form_kernel_delta, NULL};
 static dg_form *const bracket_word[] = {dg_form_torch_rank,  dg_form_bracket_glog, dg_form_field, dg_form_compose,
-                                        dg_form_kernel_date, dg_form_pod,          NULL};
+                                        dg_form_kernel_date, dg_form_pod,          dg_form_stage, NULL};
 static dg_form *const digit[] = {dg_form_iso,        dg_form_kmsg,  dg_form_task_number, dg_form_talos,
                                  dg_form_unix_line,  dg_form_llama, dg_form_compose,     dg_form_nccl,
                                  dg_form_loader_pid, NULL};

@@ -153,6 +153,8 @@ static const struct row wrapped[] = {
     {"2026-03-07T10:00:00.123456789Z Loading weights: 50%", "Loading weights: 50%", .time = MARCH + 0.123456789,
      .zoned = true, NO_RANK, NO_PID},
     {"[pod/vllm-0/vllm] y", "y", .label = "pod/vllm-0/vllm", NO_TIME, NO_RANK, NO_PID},
+    {"[Stage-0] y", "y", .label = "Stage-0", NO_TIME, NO_RANK, NO_PID},
+    {"[Stage-two] y", "[Stage-two] y", .label = "", NO_TIME, NO_RANK, NO_PID},
     {"3: y", "y", NO_TIME, .rank = 3, NO_PID},
     {"12:30 y", "12:30 y", NO_TIME, NO_RANK, NO_PID},
     {"[1,3]<stdout>:y", "y", NO_TIME, .rank = 3, NO_PID},
