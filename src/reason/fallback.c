@@ -137,6 +137,14 @@ static uint64_t seq_after(const struct dg_finding *f, uint64_t pulse) {
     return f->first.seq >= pulse ? f->first.seq : f->last.seq;
 }
 
+/* The front end may answer what it had begun for a while after the engine's death. */
+static bool answered_late(const struct dg_judge *j, const struct dg_finding *f) {
+    const struct dg_launch *l = &j->scan->launches[f->launch];
+    if (!j->ep.in[f->launch] || !l->pulses || !dg_breaks_service(f->rule)) return false;
+    double gap = dg_place_time(j, &l->last_pulse) - dg_place_time(j, &f->last);
+    return dg_time_known(gap) ? gap <= 60 : l->last_pulse.line <= f->last.line + 100;
+}
+
 /* What dies while it is stopped on request says much; what had died before the stop did not end cleanly. */
 static struct life life_of(const struct dg_judge *j) {
     struct life life = {.served = j->opts->was_ready};
@@ -150,7 +158,7 @@ static struct life life_of(const struct dg_judge *j) {
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
-        if (f->launch == UINT32_MAX || f->last.seq < last_pulse) continue;
+        if (f->launch == UINT32_MAX || (f->last.seq < last_pulse && !answered_late(j, f))) continue;
         uint64_t at = seq_after(f, last_pulse);
         if (f->rule->ends == DG_ENDS_CLEAN && at < stopped) stopped = at;
         if (r != DG_ROLE_CONSEQUENCE && r != DG_ROLE_WRAPPER && f->rule->ends != DG_ENDS_DEATH) continue;

@@ -120,6 +120,7 @@ bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
 bool dg_explains_by_name(const struct dg_rule *rule, const struct dg_rule *other);
 /* progress.c */
 bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p);
+bool dg_breaks_service(const struct dg_rule *rule);
 bool dg_serves_in_spite_of(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f);
 /* Does the episode show no more than the first lines of a start: no trouble, and no phase behind the arguments? */

@@ -41,11 +41,14 @@ bool dg_only_begun(const struct dg_judge *j) {
     return true;
 }
 
+/* `set: {service: broken}`: what is said of no single request. */
+bool dg_breaks_service(const struct dg_rule *rule) { return dg_slice_is(set_by(rule, "service"), "broken"); }
+
 /* A server that answers wrongly goes on answering, one that cannot have its GPU may answer by the CPU, and there are
  * failures that each request meets anew while the server is up (`set: {service: broken}`). */
 bool dg_serves_in_spite_of(const struct dg_judge *j, const struct dg_finding *f) {
     bool without_gpu = dg_fact(j, "runs_on_cpu").len && !dg_fact(j, "runs_on_gpu").len;
-    if (dg_slice_is(set_by(f->rule, "service"), "broken")) return true;
+    if (dg_breaks_service(f->rule)) return true;
     return dg_slice_is(f->rule->class, "numerics") || (without_gpu && dg_slice_is(f->rule->class, "driver"));
 }
 
