@@ -1,23 +1,15 @@
 /* The state of one scan: made, taken down, and turned into the scan that is handed out. */
 #include "match/engine.h"
 
-enum { JIT_STACK = 1 << 20, MATCH_LIMIT = 100000, OVECTOR = 64 };
-
 int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_match_opts *opts,
                 struct dg_arena *arena) {
     *e = (struct engine){.m = m, .opts = opts, .arena = arena, .launch = DG_NONE};
-    if (scanner_init(&e->scanner, m, opts->plain)) return -DG_E_NOMEM;
+    if (scanner_init(&e->scanner, m, opts)) return -DG_E_NOMEM;
     e->rules = dg_calloc(m->rules->n_rules, sizeof(*e->rules));
     e->services = dg_calloc(m->lazy_to - m->lazy_from, sizeof(*e->services));
     e->now = dg_calloc(1, sizeof(*e->now));
     e->before = dg_calloc(1, sizeof(*e->before));
-    e->data = pcre2_match_data_create(OVECTOR, NULL);
-    e->context = pcre2_match_context_create(NULL);
-    if (!e->rules || !e->services || !e->now || !e->before || !e->data || !e->context) return -DG_E_NOMEM;
-    pcre2_set_match_limit(e->context, MATCH_LIMIT);
-    e->stack = pcre2_jit_stack_create(32 << 10, JIT_STACK, NULL); /* NULL where there is no JIT */
-    if (e->stack) pcre2_jit_stack_assign(e->context, NULL, e->stack);
-    return 0;
+    return e->rules && e->services && e->now && e->before ? 0 : -DG_E_NOMEM;
 }
 
 static void fatals_release(struct fatals *f) {
@@ -38,9 +30,6 @@ void engine_release(struct engine *e) {
     kept_release(&e->pulse);
     fatals_release(e->now);
     fatals_release(e->before);
-    pcre2_match_data_free(e->data);
-    pcre2_match_context_free(e->context);
-    pcre2_jit_stack_free(e->stack);
     free(e->rules);
     free(e->services);
     free(e->records);

@@ -6,6 +6,7 @@
  *   regex.c     one pattern on one message
  *   scan.c      blocks through the two stages, on one or two threads
  *   engine.c    the state of a scan, and what is handed out of it
+ *   trial.c     stage 1: which of those hits match
  *   lines.c     stage 2: lines with hits, in file order, and the lines of open records
  *   rules.c     any, all, sequence, not, within
  *   found.c     findings, launches, epochs, spans of wrappers
@@ -78,7 +79,8 @@ enum { JIT_NOT_YET, JIT_COMPILING, JIT_READY, JIT_AFTER = 24 };
 
 struct regex { /* a compiled pattern */
     pcre2_code *code;
-    atomic_int jit; /* a JIT_ state */
+    atomic_int jit;   /* a JIT_ state */
+    atomic_bool slow; /* it takes its time, which is counted where its lines come in order */
     uint32_t n_groups;
     struct regex_group {
         uint32_t number;
@@ -109,29 +111,49 @@ void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len
 /* ---- hits.c */
 struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
     uint32_t start, end, index, first, n;
+    bool tried; /* hits.msgs holds its message */
 };
+enum trial { TRIAL_NONE, TRIAL_MATCHES }; /* not tried yet: stage 2 does; those that do not match are dropped */
 struct sight { /* a needle, and where its literal begins in the block: the first time on its line */
     uint32_t needle, at;
+    uint32_t caps; /* hits.caps[caps, caps + n_caps) of what matches */
+    uint16_t n_caps;
+    uint16_t trial; /* enum trial */
 };
+struct msg;
 struct hits {
     struct hit_line *lines; /* room for HITS_MAX */
-    struct sight *sights;   /* room for max(HITS_MAX, n_needles) */
+    struct msg *msgs;       /* of lines that were tried; room for HITS_MAX, made when needed */
+    struct {
+        struct dg_capture *v;
+        size_t n, cap;
+    } caps;
+    struct sight *sights; /* room for max(HITS_MAX, n_needles) */
     uint32_t n_lines, n_hits;
     size_t to;           /* searched up to here; less than the block's length: search again from here */
     uint32_t line_at_to; /* number of the line that begins there */
 };
+struct pcre { /* what running a regex takes */
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+};
 struct scanner { /* one thread's means */
     const struct dg_matcher *m;
-    uint64_t *seen; /* per needle: the line it was last seen on */
-    uint64_t serial;
-    bool plain;
+    const struct dg_match_opts *opts;
+    struct pcre pcre;
+    uint64_t *seen;    /* per needle: the line it was last seen on */
+    uint64_t *matched; /* per rule: the line it was last found to match on */
+    uint32_t *tried;   /* per pattern: how often its regex ran */
+    uint64_t serial;   /* of lines */
 };
-int scanner_init(struct scanner *s, const struct dg_matcher *m, bool plain);
+int scanner_init(struct scanner *s, const struct dg_matcher *m, const struct dg_match_opts *opts);
 void scanner_release(struct scanner *s);
 int hits_init(struct hits *h, const struct dg_matcher *m);
 void hits_release(struct hits *h);
-/* Search data[from, len); `line` is the number of the line that begins at `from`. */
-void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, struct hits *h);
+/* Search data[from, len); `line` is the number of the line that begins at `from`, `kind` that of the source; -1: no hit
+ * is tried. */
+void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, int kind, struct hits *h);
 size_t count_newlines(const char *p, size_t n);
 
 /* ---- messages and matches */
@@ -155,6 +177,12 @@ struct line {
     bool harmless;                /* a rule says that this is no failure */
     bool known;                   /* a rule says what it means: nothing is to be guessed */
 };
+
+/* ---- trial.c */
+/* Try the hits of line l of the block of `len` bytes, whose needles are in order, and drop those that do not match.
+ * What was read before plays no part: what depends on it is left to stage 2, and so is what is rare: long lines, those
+ * with carriage returns, the first and the last of a block. */
+void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind kind, struct hits *h, uint32_t line);
 
 /* A place and its captures, copied. Reuses its memory. */
 struct engine;
@@ -242,9 +270,6 @@ struct engine {
     struct service *services; /* by needle - lazy_from */
     struct msg whole[DEPTH_MAX + 1],
         part; /* of the line at hand at each depth; the carriage-return part looked at last */
-    pcre2_match_data *data;
-    pcre2_match_context *context;
-    pcre2_jit_stack *stack;
 
     /* the source that is read */
     uint32_t source;
@@ -302,6 +327,19 @@ struct engine {
 };
 
 /* ---- regex.c */
+enum { WINDOW = 4096 }; /* bytes that a regex sees around its literal */
+int pcre_init(struct pcre *p);
+void pcre_release(struct pcre *p);
+/* Compiled when the literal is first met: most of the rules never are. &REGEX_BAD: it does not compile; NULL: out of
+ * memory. */
+struct regex *regex_of(const struct dg_matcher *m, const struct dg_pattern *p);
+/* As pcre2_match(). `tried`: how often it ran. */
+int regex_run(struct pcre *p, struct regex *r, uint64_t tried, struct dg_slice subject, size_t start, uint32_t options);
+/* What its groups hold after a match: `out` has room for CAPS_MAX. */
+uint32_t regex_captures(const struct pcre *p, const struct regex *r, struct dg_slice subject, struct dg_capture *out);
+/* Where in the message the literal stands that was seen at `hint`, which may lie in the prefix; -1: nowhere. */
+ptrdiff_t lit_in(const struct dg_pattern *p, const struct msg *m, const char *hint);
+void msg_split(const struct dg_match_opts *opts, enum dg_kind kind, struct dg_slice text, struct msg *m);
 /* Does the pattern, whose literal stands at lit_at, match the line? The message that it matches, with the captures
  * (texts point into the line), or NULL. The message of a carriage-return part is good until the next call. */
 const struct msg *pattern_match(struct engine *e, const struct dg_pattern *p, struct line *line, size_t lit_at,
@@ -321,8 +359,10 @@ void engine_end_source(struct engine *e);
 void quiet_settle(struct engine *e); /* look at the signs of service that were put off */
 void trouble_begins(
     struct engine *e); /* an error: signs of service before it are settled, those after it make an epoch */
-/* `base`: where the line begins in what the sights count in. */
-void line_hits(struct engine *e, struct line *line, size_t base, const struct sight *sights, uint32_t n);
+bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l);
+bool is_guess(const struct dg_matcher *m, uint32_t needle);
+/* Does a match of it leave nothing to guess on the line? Rules on trial, guesses among them, do not count. */
+bool knows(const struct needle *n);
 
 /* ---- rules.c */
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);

@@ -1,14 +1,19 @@
 /* Stage 1: which lines of a block hold which literals. */
 #include "match/engine.h"
 
-int scanner_init(struct scanner *s, const struct dg_matcher *m, bool plain) {
-    *s = (struct scanner){.m = m, .plain = plain};
+int scanner_init(struct scanner *s, const struct dg_matcher *m, const struct dg_match_opts *opts) {
+    *s = (struct scanner){.m = m, .opts = opts};
     s->seen = dg_calloc(m->n_needles, sizeof(*s->seen));
-    return s->seen ? 0 : -DG_E_NOMEM;
+    s->matched = dg_calloc(m->rules->n_rules, sizeof(*s->matched));
+    s->tried = dg_calloc(m->rules->n_patterns, sizeof(*s->tried));
+    return s->seen && s->matched && s->tried ? pcre_init(&s->pcre) : -DG_E_NOMEM;
 }
 
 void scanner_release(struct scanner *s) {
     free(s->seen);
+    free(s->matched);
+    free(s->tried);
+    pcre_release(&s->pcre);
     *s = (struct scanner){0};
 }
 
@@ -23,6 +28,8 @@ int hits_init(struct hits *h, const struct dg_matcher *m) {
 void hits_release(struct hits *h) {
     free(h->lines);
     free(h->sights);
+    free(h->msgs);
+    free(h->caps.v);
     *h = (struct hits){0};
 }
 
@@ -55,16 +62,12 @@ struct pass {
     size_t room;
     size_t counted; /* newlines before here are in `line` */
     uint32_t line;
+    int kind;
     bool cut;
 };
 
-/* Close the line at hand: its needles in their order. */
-static void sort_line(struct hits *h) {
-    if (!h->n_lines) return;
-    struct hit_line *l = &h->lines[h->n_lines - 1];
-    struct sight *v = h->sights + l->first;
-    l->n = h->n_hits - l->first;
-    for (uint32_t i = 1; i < l->n; i++) {
+static void sort_line(struct sight *v, uint32_t n) {
+    for (uint32_t i = 1; i < n; i++) {
         struct sight x = v[i];
         uint32_t k = i;
         for (; k && v[k - 1].needle > x.needle; k--) v[k] = v[k - 1];
@@ -72,12 +75,25 @@ static void sort_line(struct hits *h) {
     }
 }
 
+/* Close the line at hand: its needles in their order, and tried. One of which no hit is left is none. */
+static void close_line(struct pass *p) {
+    struct hits *h = p->h;
+    if (!h->n_lines) return;
+    struct hit_line *l = &h->lines[h->n_lines - 1];
+    l->n = h->n_hits - l->first;
+    sort_line(h->sights + l->first, l->n);
+    if (p->kind < 0) return;
+    trial_line(p->s, p->data, p->len, (enum dg_kind)p->kind, h, h->n_lines - 1);
+    h->n_hits = l->first + l->n;
+    if (!l->n) h->n_lines--;
+}
+
 /* Make the line around `at` the one at hand; a hit inside the last line changes nothing. */
 static bool enter_line(struct pass *p, size_t at) {
     struct hits *h = p->h;
     size_t floor = h->n_lines ? h->lines[h->n_lines - 1].end : p->from;
     if (h->n_lines && at <= floor) return true;
-    sort_line(h);
+    close_line(p);
     if (h->n_lines == HITS_MAX) return false;
     const char *nl = memrchr(p->data + floor, '\n', at - floor);
     size_t start = nl ? (size_t)(nl - p->data) + 1 : floor;
@@ -98,7 +114,7 @@ static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
     if (p->s->seen[needle] == p->s->serial) return true;
     if (p->h->n_hits == p->room) return false;
     p->s->seen[needle] = p->s->serial;
-    p->h->sights[p->h->n_hits++] = (struct sight){needle, (uint32_t)at};
+    p->h->sights[p->h->n_hits++] = (struct sight){.needle = needle, .at = (uint32_t)at};
     return true;
 }
 
@@ -143,17 +159,25 @@ static void plain_pass(struct pass *p) {
     }
 }
 
-void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, struct hits *h) {
-    struct pass p = {
-        .s = s, .h = h, .data = data, .len = len, .from = from, .room = room(s->m), .counted = from, .line = line};
+void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, int kind, struct hits *h) {
+    struct pass p = {.s = s,
+                     .h = h,
+                     .data = data,
+                     .len = len,
+                     .from = from,
+                     .room = room(s->m),
+                     .counted = from,
+                     .line = line,
+                     .kind = s->opts->plain ? -1 : kind};
     h->n_lines = h->n_hits = 0;
+    h->caps.n = 0;
     h->to = len;
     s->serial++;
-    if (s->plain)
+    if (s->opts->plain)
         plain_pass(&p);
     else
         sieve_seek(&s->m->sieve, data, from, len, on_literal, &p);
     if (p.cut) return;
-    sort_line(h);
+    close_line(&p);
     h->line_at_to = p.line + (uint32_t)count_newlines(data + p.counted, len - p.counted);
 }

@@ -106,24 +106,33 @@ static bool speaks_alone(const struct dg_rule *rule) {
            rule->opens >= DG_OPENS_TEXT;
 }
 
-static bool is_guess(const struct dg_matcher *m, uint32_t needle) {
-    return needle >= m->guess_from && needle < m->lazy_from;
-}
+bool is_guess(const struct dg_matcher *m, uint32_t needle) { return needle >= m->guess_from && needle < m->lazy_from; }
 
-/* Does a match of it leave nothing to guess on the line? Rules on trial, guesses among them, do not count. */
-static bool knows(const struct needle *n) {
+bool knows(const struct needle *n) {
     return n->rule->role == DG_ROLE_CAUSE && n->rule->mode == DG_MATCH_ANY && !n->pattern->negative &&
            !dg_rule_on_trial(n->rule);
 }
 
-static void try_needle(struct engine *e, const struct needle *n, size_t lit_at, struct line *line) {
+/* The message of the line that the sight's pattern matches, or NULL; stage 1 may have tried it. */
+static const struct msg *match_of(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
+                                  struct line *line, struct caps *caps) {
+    const struct dg_pattern *p = e->m->needles[sight->needle].pattern;
+    if (sight->trial == TRIAL_NONE) return pattern_match(e, p, line, sight->at - base, caps);
+    caps->n = sight->n_caps;
+    if (caps->n) memcpy(caps->v, h->caps.v + sight->caps, caps->n * sizeof(*caps->v));
+    return line_whole(e, line);
+}
+
+static void try_needle(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
+                       struct line *line) {
+    const struct needle *n = &e->m->needles[sight->needle];
     const struct dg_rule *rule = n->rule;
     struct rule_state *s = &e->rules[n->pattern->rule];
     if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
     if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
     struct caps caps;
-    const struct msg *msg = pattern_match(e, n->pattern, line, lit_at, &caps);
+    const struct msg *msg = match_of(e, h, sight, base, line, &caps);
     if (!msg) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
@@ -144,16 +153,17 @@ static enum sign head_on(const struct engine *e, const struct sight *sights, uin
     return head;
 }
 
-/* The needles of one line, in their order; those of rules first. */
-void line_hits(struct engine *e, struct line *line, size_t base, const struct sight *sights, uint32_t n) {
+/* The needles of line l, which begins at byte l->start of what the sights count in; those of rules come first. */
+static void line_hits(struct engine *e, struct line *line, const struct hits *h, const struct hit_line *l) {
+    const struct sight *sights = h->sights + l->first;
+    uint32_t n = l->n;
     enum sign head = head_on(e, sights, n);
     line->parts = memchr(line->text.ptr, '\r', line->text.len ? line->text.len - 1 : 0) != NULL;
     bool read = !e->only && e->kind != DG_KIND_KERNEL && e->kind != DG_KIND_ENVIRONMENT;
     e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
     uint32_t i = 0;
     for (; i < n && e->m->needles[sights[i].needle].pattern; i++)
-        if (!line->known || e->only || !is_guess(e->m, sights[i].needle))
-            try_needle(e, &e->m->needles[sights[i].needle], sights[i].at - base, line);
+        if (!line->known || e->only || !is_guess(e->m, sights[i].needle)) try_needle(e, h, &sights[i], l->start, line);
     for (; i < n && read && !e->record && !line->harmless; i++)
         if (fatal_line(e, line, e->m->needles[sights[i].needle].sign)) break;
     e->record = NULL;
@@ -172,7 +182,7 @@ static void open_text(struct engine *e, const struct dg_rule *rule, const struct
         hits_release(&hits);
         return;
     }
-    hits_find(&e->scanner, plain.ptr, inner.len, 0, 0, &hits);
+    hits_find(&e->scanner, plain.ptr, inner.len, 0, 0, -1, &hits);
     for (uint32_t i = 0; i < hits.n_lines; i++) {
         const struct hit_line *h = &hits.lines[i];
         struct line line = {.text = dg_slice(plain.ptr + h->start, h->end - h->start),
@@ -182,7 +192,7 @@ static void open_text(struct engine *e, const struct dg_rule *rule, const struct
                             .eol = true,
                             .inside = rule,
                             .depth = outer->depth + 1};
-        line_hits(e, &line, h->start, hits.sights + h->first, h->n);
+        line_hits(e, &line, &hits, h);
     }
     hits_release(&hits);
     e->record = record;
@@ -244,8 +254,8 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
  * and, once an epoch, the first. What is found does not depend on where blocks end. */
 
 /* Does the line hold nothing but signs of service? (Its needles are in order.) */
-static bool only_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
-    return h->sights[l->first].needle >= e->m->lazy_from && h->sights[l->first + l->n - 1].needle < e->m->lazy_to;
+bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l) {
+    return h->sights[l->first].needle >= m->lazy_from && h->sights[l->first + l->n - 1].needle < m->lazy_to;
 }
 
 static bool any_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
@@ -284,9 +294,9 @@ void quiet_settle(struct engine *e) {
     q->from = q->to = 0;
     q->serial++;
     for (uint32_t i = from; i < to; i++)
-        if (only_service(e, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], true);
+        if (only_service(e->m, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], true);
     for (uint32_t i = to; i-- > from;)
-        if (only_service(e, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], false);
+        if (only_service(e->m, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], false);
     e->last_raw = raw;
     e->whole[0] = whole;
 }
@@ -299,14 +309,16 @@ void trouble_begins(struct engine *e) {
 
 static void handle_line(struct engine *e, const struct dg_block *b, const struct hits *h, uint32_t i) {
     const struct hit_line *l = &h->lines[i];
-    if (!e->trouble && !e->n_records && !e->only && only_service(e, h, l)) {
+    if (!e->trouble && !e->n_records && !e->only && only_service(e->m, h, l)) {
         if (e->quiet.from == e->quiet.to) e->quiet.from = i;
         e->quiet.to = i + 1;
         return;
     }
     if (e->quiet.from < e->quiet.to && any_service(e, h, l)) quiet_settle(e);
     struct line line = line_of(e, b, l->start, l->end, l->index);
-    line_hits(e, &line, l->start, h->sights + l->first, l->n);
+    if (l->tried) e->whole[0] = h->msgs[i];
+    line.whole_ready = l->tried;
+    line_hits(e, &line, h, l);
 }
 
 void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h) {
@@ -320,7 +332,7 @@ void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b,
         }
         quiet_settle(e);
         if (h->to >= b->len) break;
-        hits_find(s, b->data, b->len, h->to, h->line_at_to, h);
+        hits_find(s, b->data, b->len, h->to, h->line_at_to, e->only ? -1 : (int)e->kind, h);
     }
     walk(e, b, &c, b->len);
     bool open = b->len && b->data[b->len - 1] != '\n';

@@ -2,8 +2,33 @@
 #include "match/engine.h"
 #include "base/timex.h"
 
-enum { WINDOW = 4096, LONG_WINDOW = 256 << 10, WINDOWS_TRIED = 8, PARTS_TRIED = 8, ERRORS_MAX = 3, TIMED = 64 };
+enum {
+    LONG_WINDOW = 256 << 10,
+    WINDOWS_TRIED = 8,
+    PARTS_TRIED = 8,
+    ERRORS_MAX = 3,
+    TIMED = 64,
+    JIT_STACK = 1 << 20,
+    MATCH_LIMIT = 100000,
+    OVECTOR = 64
+};
 static const double BUDGET = 1.0, BUDGET_EACH = 50e-6;
+
+int pcre_init(struct pcre *p) {
+    p->data = pcre2_match_data_create(OVECTOR, NULL);
+    p->context = pcre2_match_context_create(NULL);
+    if (!p->data || !p->context) return -DG_E_NOMEM;
+    pcre2_set_match_limit(p->context, MATCH_LIMIT);
+    p->stack = pcre2_jit_stack_create(32 << 10, JIT_STACK, NULL); /* NULL where there is no JIT */
+    if (p->stack) pcre2_jit_stack_assign(p->context, NULL, p->stack);
+    return 0;
+}
+
+void pcre_release(struct pcre *p) {
+    pcre2_match_data_free(p->data);
+    pcre2_match_context_free(p->context);
+    pcre2_jit_stack_free(p->stack);
+}
 
 void regex_free(struct regex *r) {
     if (!r || r == &REGEX_BAD) return;
@@ -54,16 +79,12 @@ static struct regex *compile(const struct dg_matcher *m, const struct dg_pattern
     return r;
 }
 
-/* Compiled when the literal is first met: most of the rules never are. */
-static struct regex *regex_of(struct engine *e, const struct dg_pattern *p) {
-    _Atomic(struct regex *) *slot = &e->m->regexes[p->id];
+struct regex *regex_of(const struct dg_matcher *m, const struct dg_pattern *p) {
+    _Atomic(struct regex *) *slot = &m->regexes[p->id];
     struct regex *r = atomic_load_explicit(slot, memory_order_acquire), *none = NULL;
     if (r) return r;
-    r = compile(e->m, p);
-    if (!r) {
-        e->nomem = true;
-        return &REGEX_BAD;
-    }
+    r = compile(m, p);
+    if (!r) return NULL;
     if (!atomic_compare_exchange_strong(slot, &none, r)) {
         regex_free(r);
         return none;
@@ -87,16 +108,21 @@ static void compile_hot(struct regex *r) {
         atomic_store_explicit(&r->jit, JIT_READY, memory_order_release);
 }
 
+int regex_run(struct pcre *p, struct regex *r, uint64_t tried, struct dg_slice subject, size_t start,
+              uint32_t options) {
+    if (tried > JIT_AFTER) compile_hot(r);
+    bool jit = atomic_load_explicit(&r->jit, memory_order_acquire) == JIT_READY;
+    PCRE2_SPTR text = (PCRE2_SPTR)subject.ptr;
+    return jit ? pcre2_jit_match(r->code, text, subject.len, start, options, p->data, p->context)
+               : pcre2_match(r->code, text, subject.len, start, options | PCRE2_NO_JIT, p->data, p->context);
+}
+
 static int run(struct engine *e, struct regex *r, const struct dg_rule *rule, struct dg_slice subject, size_t start,
                uint32_t options) {
     struct rule_state *s = &e->rules[rule - e->m->rules->rules];
     bool timed = s->tried++ % TIMED == 0; /* the clock costs as much as a short match */
     double began = timed ? dg_time_cpu() : 0;
-    if (s->tried > JIT_AFTER) compile_hot(r);
-    bool jit = atomic_load_explicit(&r->jit, memory_order_acquire) == JIT_READY;
-    int n = jit ? pcre2_jit_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options, e->data, e->context)
-                : pcre2_match(r->code, (PCRE2_SPTR)subject.ptr, subject.len, start, options | PCRE2_NO_JIT, e->data,
-                              e->context);
+    int n = regex_run(&e->scanner.pcre, r, s->tried, subject, start, options);
     /* The first run warms caches and says nothing about the next ones. */
     if (timed) s->spent += (s->tried == 1 ? 1 : TIMED) * (dg_time_cpu() - began);
     if (n < PCRE2_ERROR_NOMATCH && ++s->errors == ERRORS_MAX) switch_off(e, rule, "its regex ran into the match limit");
@@ -105,24 +131,26 @@ static int run(struct engine *e, struct regex *r, const struct dg_rule *rule, st
     return n;
 }
 
-static void take_captures(struct engine *e, const struct regex *r, struct dg_slice subject, struct caps *caps) {
-    const size_t *ov = pcre2_get_ovector_pointer(e->data);
-    uint32_t pairs = pcre2_get_ovector_count(e->data);
-    for (uint32_t i = 0; i < r->n_groups && caps->n < CAPS_MAX; i++) {
+uint32_t regex_captures(const struct pcre *p, const struct regex *r, struct dg_slice subject, struct dg_capture *out) {
+    const size_t *ov = pcre2_get_ovector_pointer(p->data);
+    uint32_t pairs = pcre2_get_ovector_count(p->data), n = 0;
+    for (uint32_t i = 0; i < r->n_groups; i++) {
         const struct regex_group *g = &r->groups[i];
         if (g->number >= pairs || ov[2 * g->number] == PCRE2_UNSET || ov[2 * g->number] >= ov[2 * g->number + 1])
             continue;
         struct dg_slice text = dg_slice(subject.ptr + ov[2 * g->number], ov[2 * g->number + 1] - ov[2 * g->number]);
-        caps->v[caps->n++] = (struct dg_capture){g->name, dg_slice_upto(text, CAPTURE_MAX), g->type};
+        out[n++] = (struct dg_capture){g->name, dg_slice_upto(text, CAPTURE_MAX), g->type};
     }
+    return n;
 }
 
 /* The regex sees the message whole when it is short, else a window around each of the first few places of the literal.
  */
 static bool regex_match(struct engine *e, const struct dg_pattern *p, const struct msg *m, size_t lit_at,
                         struct caps *caps) {
-    struct regex *r = regex_of(e, p);
-    if (r == &REGEX_BAD) return false;
+    struct regex *r = regex_of(e->m, p);
+    if (!r) e->nomem = true;
+    if (!r || r == &REGEX_BAD) return false;
     const struct dg_rule *rule = &e->m->rules->rules[p->rule];
     size_t width = p->long_window ? LONG_WINDOW : WINDOW, start = 0, end = m->body.len;
     for (int tries = 0; tries < WINDOWS_TRIED; tries++) {
@@ -134,7 +162,10 @@ static bool regex_match(struct engine *e, const struct dg_pattern *p, const stru
         uint32_t options = (m->bol ? 0 : PCRE2_NOTBOL) | (m->eol && end == m->body.len ? 0 : PCRE2_NOTEOL);
         struct dg_slice subject = dg_slice_upto(m->body, end);
         int n = run(e, r, rule, subject, start, options);
-        if (n >= 0) return take_captures(e, r, subject, caps), true;
+        if (n >= 0) {
+            caps->n = regex_captures(&e->scanner.pcre, r, subject, caps->v);
+            return true;
+        }
         if (end == m->body.len) return false;
         ptrdiff_t next = dg_slice_find(dg_slice_from(m->body, end), p->lit);
         if (next < 0) return false;
@@ -143,19 +174,21 @@ static bool regex_match(struct engine *e, const struct dg_pattern *p, const stru
     return false;
 }
 
-/* `hint`: where the literal was seen; it may be in the prefix, and then stand in the body again. */
+ptrdiff_t lit_in(const struct dg_pattern *p, const struct msg *m, const char *hint) {
+    bool inside = hint >= m->body.ptr && hint + p->lit.len <= m->body.ptr + m->body.len;
+    return inside ? hint - m->body.ptr : dg_slice_find(m->body, p->lit);
+}
+
 static bool match_message(struct engine *e, const struct dg_pattern *p, const struct msg *m, const char *hint,
                           struct caps *caps) {
-    ptrdiff_t at = hint >= m->body.ptr && hint + p->lit.len <= m->body.ptr + m->body.len
-                       ? hint - m->body.ptr
-                       : dg_slice_find(m->body, p->lit);
+    ptrdiff_t at = lit_in(p, m, hint);
     caps->n = 0;
     return at >= 0 && (!p->re.len || regex_match(e, p, m, (size_t)at, caps));
 }
 
-static void split(struct engine *e, struct dg_slice text, struct msg *m) {
+void msg_split(const struct dg_match_opts *opts, enum dg_kind kind, struct dg_slice text, struct msg *m) {
     if (text.len && text.ptr[text.len - 1] == '\r') text.len--;
-    e->opts->split(text, e->kind, &m->pre);
+    opts->split(text, kind, &m->pre);
     m->body = m->pre.body;
 }
 
@@ -165,7 +198,7 @@ const struct msg *line_whole(struct engine *e, struct line *line) {
         line->whole_ready = true;
         m->bol = line->bol;
         m->eol = line->eol;
-        split(e, line->text, m);
+        msg_split(e->opts, e->kind, line->text, m);
     }
     return m;
 }
@@ -175,7 +208,7 @@ static void part_at(struct engine *e, struct line *line, size_t at, struct msg *
     struct dg_slice t = line->text;
     const char *cr = memrchr(t.ptr, '\r', at), *next = memchr(t.ptr + at, '\r', t.len - at);
     size_t start = cr ? (size_t)(cr - t.ptr) + 1 : 0, end = next ? (size_t)(next - t.ptr) : t.len;
-    split(e, dg_slice(t.ptr + start, end - start), m);
+    msg_split(e->opts, e->kind, dg_slice(t.ptr + start, end - start), m);
     if (start && m->pre.rank < 0 && m->pre.pid < 0 && !m->pre.label.len) {
         struct dg_slice body = m->body;
         double time = m->pre.time;

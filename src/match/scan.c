@@ -47,7 +47,7 @@ static struct job *ready(struct pipeline *p) {
 static void do_job(struct pipeline *p, struct job *j, struct scanner *s) {
     j->state = BUSY;
     pthread_mutex_unlock(&p->lock);
-    hits_find(s, j->block->data, j->block->len, 0, 0, &j->hits);
+    hits_find(s, j->block->data, j->block->len, 0, 0, (int)j->kind, &j->hits);
     pthread_mutex_lock(&p->lock);
     j->state = DONE;
     pthread_cond_broadcast(&p->change);
@@ -104,8 +104,7 @@ static void *read_on(void *ctx) {
 
 /* Without them everything goes on, slower. */
 static void start_threads(struct pipeline *p) {
-    p->worker.runs =
-        !scanner_init(&p->worker_scanner, p->m, p->opts->plain) && !pthread_create(&p->worker.id, NULL, work, p);
+    p->worker.runs = !scanner_init(&p->worker_scanner, p->m, p->opts) && !pthread_create(&p->worker.id, NULL, work, p);
     p->reader.runs = p->worker.runs && !pthread_create(&p->reader.id, NULL, read_on, p);
     if (!p->reader.runs) p->max = 1;
 }
@@ -238,7 +237,7 @@ int dg_match_rule(const struct dg_matcher *m, const struct dg_rule *rule, struct
     if (!r) {
         e.only = rule;
         engine_begin_source(&e, 0, kind_for(rule, opts));
-        hits_find(&e.scanner, b.data, b.len, 0, 0, &hits);
+        hits_find(&e.scanner, b.data, b.len, 0, 0, -1, &hits);
         engine_block(&e, &e.scanner, &b, &hits);
         engine_end_source(&e);
         r = engine_finish(&e, &scan);

@@ -186,8 +186,9 @@ static void lines_as_plain(void **state) {
         &x,
         "- {id: a, title: x, role: fact, match: {lit: 'first of it'}}\n"
         "- {id: b, title: x, role: fact, match: {lit: 'second'}}\n- {id: c, title: x, role: fact, match: {lit: 'of it and'}}\n");
-    assert_int_equal(scanner_init(&quick, x.matcher, false), 0);
-    assert_int_equal(scanner_init(&plain, x.matcher, true), 0);
+    const struct dg_match_opts quickly = {.plain = false}, plainly = {.plain = true};
+    assert_int_equal(scanner_init(&quick, x.matcher, &quickly), 0);
+    assert_int_equal(scanner_init(&plain, x.matcher, &plainly), 0);
     assert_int_equal(hits_init(&a, x.matcher), 0);
     assert_int_equal(hits_init(&b, x.matcher), 0);
     static const char *const WORDS[] = {"first of it", " and ", "second", "ERROR", "fatal",
@@ -196,8 +197,8 @@ static void lines_as_plain(void **state) {
     for (int round = 0; round < 200; round++) {
         size_t len = 0;
         while (len < 4900 - 100 * (size_t)(round % 40)) len += (size_t)sprintf(text + len, "%s", WORDS[any(9)]);
-        hits_find(&quick, text, len, 0, 0, &a);
-        hits_find(&plain, text, len, 0, 0, &b);
+        hits_find(&quick, text, len, 0, 0, -1, &a);
+        hits_find(&plain, text, len, 0, 0, -1, &b);
         assert_true(a.n_lines == b.n_lines && a.n_hits == b.n_hits && a.line_at_to == b.line_at_to);
         assert_memory_equal(a.lines, b.lines, a.n_lines * sizeof(*a.lines));
         assert_memory_equal(a.sights, b.sights, a.n_hits * sizeof(*a.sights));

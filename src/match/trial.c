@@ -1,0 +1,103 @@
+/* Stage 1, second half: regexes on the lines that hold literals. Most hits are of literals that many rules share, and
+ * end here. */
+#include "match/engine.h"
+#include "base/timex.h"
+
+enum { TIMED = 64 };
+static const double SLOW = 50e-6;
+
+struct line_trial { /* one line */
+    struct scanner *s;
+    enum dg_kind kind;
+    struct hits *h;
+    const struct msg *msg;
+    bool known; /* a rule knows it: nothing is to be guessed */
+};
+
+enum verdict { OPEN, MATCHES, DROPPED };
+
+/* Whether a later step of a sequence is sought depends on what was read before. */
+static bool depends(const struct needle *n) {
+    const struct dg_pattern *p = n->pattern;
+    return n->rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end;
+}
+
+/* Is one match a line enough? */
+static bool once(const struct needle *n) {
+    return n->rule->mode == DG_MATCH_ANY && n->rule->n_patterns == n->rule->n_positive && !n->pattern->opens_end;
+}
+
+/* The regex's answer; every so often it is timed. */
+static int run(struct line_trial *t, struct regex *r, const struct dg_pattern *p) {
+    uint32_t tried = t->s->tried[p->id]++;
+    bool timed = tried && tried % TIMED == 0; /* not the first run, which warms caches */
+    double began = timed ? dg_time_cpu() : 0;
+    int n = regex_run(&t->s->pcre, r, tried, t->msg->body, 0, 0);
+    if (timed && dg_time_cpu() - began > SLOW) atomic_store_explicit(&r->slow, true, memory_order_relaxed);
+    return n;
+}
+
+/* Room for the captures of one more match? */
+static bool room(struct hits *h) {
+    enum { AT_MOST = 1 << 20 };
+    if (h->caps.n + CAPS_MAX <= h->caps.cap) return true;
+    size_t cap = h->caps.cap ? 2 * h->caps.cap : 16 * CAPS_MAX;
+    struct dg_capture *v = cap <= AT_MOST ? dg_realloc_array(h->caps.v, cap, sizeof(*v)) : NULL;
+    if (!v) return false;
+    h->caps.v = v;
+    h->caps.cap = cap;
+    return true;
+}
+
+static enum verdict by_regex(struct line_trial *t, struct sight *sight, const struct dg_pattern *p) {
+    struct regex *r = regex_of(t->s->m, p);
+    if (!r || r == &REGEX_BAD || atomic_load_explicit(&r->slow, memory_order_relaxed) || !room(t->h)) return OPEN;
+    int n = run(t, r, p);
+    if (n < 0) return n == PCRE2_ERROR_NOMATCH ? DROPPED : OPEN;
+    sight->caps = (uint32_t)t->h->caps.n;
+    sight->n_caps = (uint16_t)regex_captures(&t->s->pcre, r, t->msg->body, t->h->caps.v + t->h->caps.n);
+    t->h->caps.n += sight->n_caps;
+    return MATCHES;
+}
+
+static enum verdict try(struct line_trial *t, struct sight *sight, const char *lit) {
+    const struct needle *n = &t->s->m->needles[sight->needle];
+    const struct dg_pattern *p = n->pattern;
+    if (!p) return OPEN;
+    if (!(n->rule->kinds & DG_KIND_BIT(t->kind))) return DROPPED;
+    if (depends(n) || (t->known && is_guess(t->s->m, sight->needle))) return OPEN;
+    uint64_t *matched = &t->s->matched[p->rule];
+    if (once(n) && *matched == t->s->serial) return DROPPED;
+    if (lit_in(p, t->msg, lit) < 0) return DROPPED;
+    enum verdict v = p->re.len ? by_regex(t, sight, p) : MATCHES;
+    if (v != MATCHES) return v;
+    *matched = t->s->serial;
+    t->known |= knows(n);
+    return v;
+}
+
+static bool common(const char *data, size_t len, const struct hit_line *l) {
+    size_t n = l->end - l->start;
+    return n && n <= WINDOW && l->start && l->end < len && !memchr(data + l->start, '\r', n - 1);
+}
+
+void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind kind, struct hits *h, uint32_t line) {
+    struct hit_line *l = &h->lines[line];
+    if (!common(data, len, l) || only_service(s->m, h, l)) return;
+    if (!h->msgs) h->msgs = dg_malloc(HITS_MAX * sizeof(*h->msgs));
+    if (!h->msgs) return;
+    struct msg *msg = &h->msgs[line];
+    struct line_trial t = {.s = s, .kind = kind, .h = h, .msg = msg};
+    msg->bol = msg->eol = true;
+    msg_split(s->opts, kind, dg_slice(data + l->start, l->end - l->start), msg);
+    l->tried = true;
+    struct sight *v = h->sights + l->first;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < l->n; i++) {
+        enum verdict verdict = try(&t, &v[i], data + v[i].at);
+        if (verdict == DROPPED) continue;
+        v[i].trial = verdict == MATCHES ? TRIAL_MATCHES : TRIAL_NONE;
+        v[kept++] = v[i];
+    }
+    l->n = kept;
+}
