@@ -48,8 +48,13 @@ struct needle {
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
     enum sign sign;
-    uint16_t rare; /* where its rarest bytes begin (base/rare.h) */
-    uint32_t same; /* the next needle of the same literal, or DG_NONE */
+    uint16_t rare;  /* where its rarest bytes begin (base/rare.h) */
+    uint32_t kinds; /* of its rule, close at hand, as are these: */
+    bool later;     /* a later step of a sequence: whether it is sought depends on what was read before */
+    bool once;      /* one match on a line is enough */
+    bool guess;     /* a guess, made where no rule knows the line */
+    bool knows;     /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
+    uint32_t same;  /* the next needle of the same literal, or DG_NONE */
 };
 
 struct literal { /* a text that is sought, once, for all its needles */
@@ -93,7 +98,6 @@ struct dg_matcher {
     const struct dg_ruleset *rules;
     struct needle *needles;
     uint32_t n_needles;
-    uint32_t guess_from;         /* up to lazy_from: needles of guesses */
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
     struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
@@ -143,6 +147,7 @@ struct scanner { /* one thread's means */
     const struct dg_match_opts *opts;
     struct pcre pcre;
     uint64_t *seen;    /* per needle: the line it was last seen on */
+    struct sight *run; /* room for all needles of one literal */
     uint64_t *matched; /* per rule: the line it was last found to match on */
     uint32_t *tried;   /* per pattern: how often its regex ran */
     uint64_t serial;   /* of lines */
@@ -360,9 +365,6 @@ void quiet_settle(struct engine *e); /* look at the signs of service that were p
 void trouble_begins(
     struct engine *e); /* an error: signs of service before it are settled, those after it make an epoch */
 bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l);
-bool is_guess(const struct dg_matcher *m, uint32_t needle);
-/* Does a match of it leave nothing to guess on the line? Rules on trial, guesses among them, do not count. */
-bool knows(const struct needle *n);
 
 /* ---- rules.c */
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);

@@ -4,13 +4,15 @@
 int scanner_init(struct scanner *s, const struct dg_matcher *m, const struct dg_match_opts *opts) {
     *s = (struct scanner){.m = m, .opts = opts};
     s->seen = dg_calloc(m->n_needles, sizeof(*s->seen));
+    s->run = dg_calloc(m->n_needles, sizeof(*s->run));
     s->matched = dg_calloc(m->rules->n_rules, sizeof(*s->matched));
     s->tried = dg_calloc(m->rules->n_patterns, sizeof(*s->tried));
-    return s->seen && s->matched && s->tried ? pcre_init(&s->pcre) : -DG_E_NOMEM;
+    return s->seen && s->run && s->matched && s->tried ? pcre_init(&s->pcre) : -DG_E_NOMEM;
 }
 
 void scanner_release(struct scanner *s) {
     free(s->seen);
+    free(s->run);
     free(s->matched);
     free(s->tried);
     pcre_release(&s->pcre);
@@ -66,12 +68,15 @@ struct pass {
     bool cut;
 };
 
-static void sort_line(struct sight *v, uint32_t n) {
-    for (uint32_t i = 1; i < n; i++) {
-        struct sight x = v[i];
-        uint32_t k = i;
-        for (; k && v[k - 1].needle > x.needle; k--) v[k] = v[k - 1];
-        v[k] = x;
+/* The needles of one literal are in order, so what is to be sorted is made of a few runs: merge each with those before
+ * it, from its end. `own`: room for a run. */
+static void sort_line(struct sight *v, uint32_t n, struct sight *own) {
+    for (uint32_t end, at = 0; at < n; at = end) {
+        for (end = at + 1; end < n && v[end - 1].needle < v[end].needle; end++) continue;
+        if (!at || v[at - 1].needle < v[at].needle) continue;
+        uint32_t k = end - at, i = at;
+        memcpy(own, v + at, k * sizeof(*own));
+        for (uint32_t to = end; k; to--) v[to - 1] = i && v[i - 1].needle > own[k - 1].needle ? v[--i] : own[--k];
     }
 }
 
@@ -81,7 +86,7 @@ static void close_line(struct pass *p) {
     if (!h->n_lines) return;
     struct hit_line *l = &h->lines[h->n_lines - 1];
     l->n = h->n_hits - l->first;
-    sort_line(h->sights + l->first, l->n);
+    sort_line(h->sights + l->first, l->n, p->s->run);
     if (p->kind < 0) return;
     trial_line(p->s, p->data, p->len, (enum dg_kind)p->kind, h, h->n_lines - 1);
     h->n_hits = l->first + l->n;

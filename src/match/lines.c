@@ -106,13 +106,6 @@ static bool speaks_alone(const struct dg_rule *rule) {
            rule->opens >= DG_OPENS_TEXT;
 }
 
-bool is_guess(const struct dg_matcher *m, uint32_t needle) { return needle >= m->guess_from && needle < m->lazy_from; }
-
-bool knows(const struct needle *n) {
-    return n->rule->role == DG_ROLE_CAUSE && n->rule->mode == DG_MATCH_ANY && !n->pattern->negative &&
-           !dg_rule_on_trial(n->rule);
-}
-
 /* The message of the line that the sight's pattern matches, or NULL; stage 1 may have tried it. */
 static const struct msg *match_of(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
                                   struct line *line, struct caps *caps) {
@@ -136,7 +129,7 @@ static void try_needle(struct engine *e, const struct hits *h, const struct sigh
     if (!msg) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
-    if (knows(n)) line->known = true;
+    if (n->knows) line->known = true;
     rule_hit(e, n->pattern, line, msg, &caps);
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
     for (uint32_t i = 0; i < caps.n; i++)
@@ -163,7 +156,8 @@ static void line_hits(struct engine *e, struct line *line, const struct hits *h,
     e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
     uint32_t i = 0;
     for (; i < n && e->m->needles[sights[i].needle].pattern; i++)
-        if (!line->known || e->only || !is_guess(e->m, sights[i].needle)) try_needle(e, h, &sights[i], l->start, line);
+        if (!line->known || e->only || !e->m->needles[sights[i].needle].guess)
+            try_needle(e, h, &sights[i], l->start, line);
     for (; i < n && read && !e->record && !line->harmless; i++)
         if (fatal_line(e, line, e->m->needles[sights[i].needle].sign)) break;
     e->record = NULL;

@@ -52,10 +52,26 @@ static bool twins(const struct needle *x, const struct needle *y) {
     return x->rule == y->rule && x->rule->mode == DG_MATCH_SEQUENCE && dg_slice_eq(x->lit, y->lit);
 }
 
+static struct needle needle_of(const struct dg_matcher *m, const struct dg_pattern *p) {
+    const struct dg_rule *rule = &m->rules->rules[p->rule];
+    bool any = rule->mode == DG_MATCH_ANY;
+    return (struct needle){
+        .lit = p->lit,
+        .pattern = p,
+        .rule = rule,
+        .rare = p->rare,
+        .kinds = rule->kinds,
+        .later = rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end,
+        .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
+        .guess = dg_rule_guesses(rule),
+        .knows = rule->role == DG_ROLE_CAUSE && any && !p->negative && !dg_rule_on_trial(rule),
+    };
+}
+
 /* Of steps that seek the same literal the later one stands first, so that one line is not two steps. */
 static void add_needle(struct dg_matcher *m, const struct dg_pattern *p) {
     uint32_t i = m->n_needles++;
-    m->needles[i] = (struct needle){.lit = p->lit, .pattern = p, .rule = &m->rules->rules[p->rule], .rare = p->rare};
+    m->needles[i] = needle_of(m, p);
     for (; i && twins(&m->needles[i - 1], &m->needles[i]); i--) {
         struct needle t = m->needles[i];
         m->needles[i] = m->needles[i - 1];
@@ -71,7 +87,6 @@ static bool collect(struct dg_matcher *m) {
     for (uint32_t i = 0; i < rs->n_patterns; i++)
         order[i] = (uint8_t)order_of(rs->patterns[i], &rs->rules[rs->patterns[i]->rule]);
     for (int o = 0; o <= LAST; o++) {
-        if (o == GUESS) m->guess_from = m->n_needles;
         if (o == LAST) m->lazy_from = m->n_needles;
         for (uint32_t i = 0; i < rs->n_patterns; i++)
             if (order[i] == o) add_needle(m, rs->patterns[i]);

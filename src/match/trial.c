@@ -16,17 +16,6 @@ struct line_trial { /* one line */
 
 enum verdict { OPEN, MATCHES, DROPPED };
 
-/* Whether a later step of a sequence is sought depends on what was read before. */
-static bool depends(const struct needle *n) {
-    const struct dg_pattern *p = n->pattern;
-    return n->rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end;
-}
-
-/* Is one match a line enough? */
-static bool once(const struct needle *n) {
-    return n->rule->mode == DG_MATCH_ANY && n->rule->n_patterns == n->rule->n_positive && !n->pattern->opens_end;
-}
-
 /* The regex's answer; every so often it is timed. */
 static int run(struct line_trial *t, struct regex *r, const struct dg_pattern *p) {
     uint32_t tried = t->s->tried[p->id]++;
@@ -64,21 +53,30 @@ static enum verdict try(struct line_trial *t, struct sight *sight, const char *l
     const struct needle *n = &t->s->m->needles[sight->needle];
     const struct dg_pattern *p = n->pattern;
     if (!p) return OPEN;
-    if (!(n->rule->kinds & DG_KIND_BIT(t->kind))) return DROPPED;
-    if (depends(n) || (t->known && is_guess(t->s->m, sight->needle))) return OPEN;
+    if (!(n->kinds & DG_KIND_BIT(t->kind))) return DROPPED;
+    if (n->later || (t->known && n->guess)) return OPEN;
     uint64_t *matched = &t->s->matched[p->rule];
-    if (once(n) && *matched == t->s->serial) return DROPPED;
+    if (n->once && *matched == t->s->serial) return DROPPED;
     if (lit_in(p, t->msg, lit) < 0) return DROPPED;
     enum verdict v = p->re.len ? by_regex(t, sight, p) : MATCHES;
     if (v != MATCHES) return v;
     *matched = t->s->serial;
-    t->known |= knows(n);
+    t->known |= n->knows;
     return v;
 }
 
 static bool common(const char *data, size_t len, const struct hit_line *l) {
     size_t n = l->end - l->start;
     return n && n <= WINDOW && l->start && l->end < len && !memchr(data + l->start, '\r', n - 1);
+}
+
+/* Member by member, as they were written just now: a processor waits before it reads several writes as one. */
+static void move(struct sight *to, const struct sight *from) {
+    to->needle = from->needle;
+    to->at = from->at;
+    to->caps = from->caps;
+    to->n_caps = from->n_caps;
+    to->trial = from->trial;
 }
 
 void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind kind, struct hits *h, uint32_t line) {
@@ -97,7 +95,8 @@ void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind ki
         enum verdict verdict = try(&t, &v[i], data + v[i].at);
         if (verdict == DROPPED) continue;
         v[i].trial = verdict == MATCHES ? TRIAL_MATCHES : TRIAL_NONE;
-        v[kept++] = v[i];
+        if (i != kept) move(&v[kept], &v[i]);
+        kept++;
     }
     l->n = kept;
 }
