@@ -89,6 +89,7 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
                              .time = time,
                              .boot = msg->pre.boot,
                              .year_missing = msg->pre.year_missing,
+                             .level = msg->pre.level,
                              .rank = msg->pre.rank,
                              .pid = msg->pre.pid,
                              .label = msg->pre.label,

@@ -18,6 +18,7 @@ struct dg_place {
     double time;             /* epoch; boot clocks are turned into epoch when the source has an anchor; NaN */
     double boot;             /* seconds since boot, or NaN */
     bool year_missing;       /* the line itself has no year */
+    char level;              /* as in dg_prefix */
     int rank;                /* -1: none */
     long pid;                /* of the prefix; -1 */
     struct dg_slice label;   /* process name of the prefix */

@@ -1,5 +1,5 @@
-/* Candidates of the episode, and their order: what is recovered, harmless, refined or explained falls out; symptoms
- * yield; else the earliest wins. */
+/* Candidates of the episode, and their order: what is recovered, harmless, refined or explained falls out; what is not
+ * sure of itself, or ended no process, yields; else the earliest wins. */
 #include "reason/judge.h"
 #include "base/trace.h"
 #include <stdlib.h>
@@ -23,7 +23,8 @@ bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b) {
     return first_line(a) <= last_line(b) && first_line(b) <= last_line(a);
 }
 
-static bool symptom(const struct dg_finding *f) { return f->rule->symptom; }
+/* Not sure of itself: a rule that tells what it looks like, or one on trial. */
+static bool tentative(const struct dg_finding *f) { return f->rule->symptom || dg_rule_on_trial(f->rule); }
 
 bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f) {
     if (f->launch >= j->scan->n_launches || dg_serves_in_spite_of(j, f)) return false;
@@ -127,24 +128,49 @@ static void beat(struct dg_judge *j, uint32_t loser, uint32_t winner) {
     j->beaten_by[loser] = winner;
 }
 
-/* One pass over all pairs. Two that explain each other: the earlier one wins, because it is looked at first. */
+/* ---- which of two candidates is the cause */
+
+static bool refines(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+    (void)j;
+    return dg_rule_named(&f->rule->refines, other->rule) && dg_same_record(f, other);
+}
+
+static bool explains(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+    (void)j;
+    return dg_rule_named(&f->rule->explains, other->rule);
+}
+
+static bool is_repeated_by(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+    return only_repeats(j, other, f);
+}
+
+/* What ended a process outweighs a line of another kind before it that ended none. */
+static bool ended_it(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+    if (f->first.source != other->first.source || f->launch != other->launch || tentative(f)) return false;
+    if (dg_slice_eq(f->rule->class, other->rule->class) || dg_kernel_side(j, other)) return false;
+    if (dg_in_fatal_record(j, &other->first) || dg_in_fatal_record(j, &other->last)) return false;
+    bool error = f->first.level == 'E' || f->first.level == 'F';
+    return dg_in_fatal_record(j, &f->first) || (error && dg_mild(j, other));
+}
+
+/* One that is not sure of itself yields to the earliest that is; unless another process had failed of it before. */
+static bool knows_better(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+    bool earlier = other->first.source == f->first.source && other->first.seq < f->first.seq;
+    bool own = dg_in_fatal_record(j, &other->first) && !dg_same_process(&other->first, &f->first) &&
+               !dg_slice_eq(other->rule->class, f->rule->class);
+    return !tentative(f) && tentative(other) && !(earlier && own);
+}
+
+typedef bool (*over_fn)(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other);
+
+/* Two that beat each other: the earlier one wins, because it is looked at first. */
 static void echoes(struct dg_judge *j, const uint32_t *c, uint32_t n) {
+    static const over_fn WAYS[] = {refines, explains, is_repeated_by, ended_it, knows_better};
     const struct dg_finding *f = j->scan->findings;
-    for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = 0; b < n; b++)
-            if (dg_rule_named(&f[c[a]].rule->refines, f[c[b]].rule) && dg_same_record(&f[c[a]], &f[c[b]]))
-                beat(j, c[b], c[a]);
-    for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = 0; b < n; b++)
-            if (dg_rule_named(&f[c[a]].rule->explains, f[c[b]].rule)) beat(j, c[b], c[a]);
-    for (uint32_t a = 0; a < n; a++)
-        for (uint32_t b = 0; b < n; b++)
-            if (only_repeats(j, &f[c[b]], &f[c[a]])) beat(j, c[b], c[a]);
-    uint32_t deep = UINT32_MAX;
-    for (uint32_t a = n; a-- > 0;)
-        if (j->fate[c[a]] == DG_FATE_OPEN && !symptom(&f[c[a]])) deep = c[a];
-    for (uint32_t b = 0; b < n && deep != UINT32_MAX; b++)
-        if (symptom(&f[c[b]])) beat(j, c[b], deep);
+    for (size_t way = 0; way < DG_COUNT(WAYS); way++)
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = 0; b < n; b++)
+                if (WAYS[way](j, &f[c[a]], &f[c[b]])) beat(j, c[b], c[a]);
 }
 
 /* The kernel tells the reason of what the server saw (up to 5 s before), except where an Xid only repeats a kernel's

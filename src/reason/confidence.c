@@ -73,10 +73,19 @@ static bool beats_another(const struct dg_judge *j, const struct dg_finding *f) 
     return false;
 }
 
-/* Only inferred: clocks without a common time, a log that shows no death, another failure in front of it, a launch that
- * went on. */
+/* Another failure, of another class, for which it does not account. */
+static bool has_rival(const struct dg_judge *j, const struct dg_finding *f) {
+    for (uint32_t i = 0; i < j->n_rank; i++) {
+        const struct dg_rule *r = j->scan->findings[j->rank[i]].rule;
+        if (!r->symptom && !dg_rule_on_trial(r) && !dg_slice_eq(r->class, f->rule->class)) return true;
+    }
+    return false;
+}
+
+/* Only inferred: clocks without a common time, a log that shows no death, another failure in front of it or beside it,
+ * a launch that went on. */
 static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool kernel) {
-    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || dg_doubt_on(j, f)) return true;
+    if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || dg_doubt_on(j, f) || has_rival(j, f)) return true;
     return !kernel && (!death_shown(j) || (dg_outlived(j, f) && !beats_another(j, f)));
 }
 
@@ -96,6 +105,7 @@ enum dg_confidence dg_confidence_of(struct dg_judge *j, const struct dg_finding 
     if (check == DG_CHECK_CONTRADICTS || dg_rule_guesses(f->rule) || inferred(j, f, kernel)) return DG_POSSIBLE;
     bool agrees =
         check == DG_CHECK_CONFIRMS || (kernel && timed) || second_finding(j, f, elsewhere) || exit_agrees(j, f);
+    if (!agrees && !kernel && dg_mild(j, f)) return DG_POSSIBLE;
     if (vague || dg_rule_on_trial(f->rule)) return agrees ? DG_LIKELY : DG_POSSIBLE;
     return agrees && may_be_certain(j, f, kernel, timed) ? DG_CERTAIN : DG_LIKELY;
 }

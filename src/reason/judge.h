@@ -123,6 +123,8 @@ bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p);
 bool dg_breaks_service(const struct dg_rule *rule);
 bool dg_serves_in_spite_of(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f);
+/* Does the program itself call it less than an error? */
+bool dg_mild(const struct dg_judge *j, const struct dg_finding *f);
 /* Does the episode show no more than the first lines of a start: no trouble, and no phase behind the arguments? */
 bool dg_only_begun(const struct dg_judge *j);
 /* kernel.c */

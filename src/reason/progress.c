@@ -26,6 +26,11 @@ bool dg_in_fatal_record(const struct dg_judge *j, const struct dg_place *p) {
     return false;
 }
 
+bool dg_mild(const struct dg_judge *j, const struct dg_finding *f) {
+    char l = f->last.level;
+    return (l == 'W' || l == 'I' || l == 'D') && !dg_in_fatal_record(j, &f->first) && !dg_in_fatal_record(j, &f->last);
+}
+
 bool dg_only_begun(const struct dg_judge *j) {
     if (dg_ending_seen(j)) return false;
     DG_EACH_FINDING(j, i) {
