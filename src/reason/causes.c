@@ -23,8 +23,8 @@ bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b) {
     return first_line(a) <= last_line(b) && first_line(b) <= last_line(a);
 }
 
-/* Not sure of itself: a rule that tells what it looks like, or one on trial. */
-static bool tentative(const struct dg_finding *f) { return f->rule->symptom || dg_rule_on_trial(f->rule); }
+/* How unsure of itself: a rule that tells what it looks like, more than one on trial. */
+static int doubtful(const struct dg_finding *f) { return 2 * f->rule->symptom + dg_rule_on_trial(f->rule); }
 
 bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f) {
     if (f->launch >= j->scan->n_launches || dg_serves_in_spite_of(j, f)) return false;
@@ -146,19 +146,21 @@ static bool is_repeated_by(const struct dg_judge *j, const struct dg_finding *f,
 
 /* What ended a process outweighs a line of another kind before it that ended none. */
 static bool ended_it(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
-    if (f->first.source != other->first.source || f->launch != other->launch || tentative(f)) return false;
+    if (f->first.source != other->first.source || f->first.seq < other->first.seq) return false;
+    if (f->launch != other->launch || doubtful(f)) return false;
     if (dg_slice_eq(f->rule->class, other->rule->class) || dg_kernel_side(j, other)) return false;
     if (dg_in_fatal_record(j, &other->first) || dg_in_fatal_record(j, &other->last)) return false;
     bool error = f->first.level == 'E' || f->first.level == 'F';
     return dg_in_fatal_record(j, &f->first) || (error && dg_mild(j, other));
 }
 
-/* One that is not sure of itself yields to the earliest that is; unless another process had failed of it before. */
+/* One yields to the earliest that is surer of itself. A rule on trial does not yield to one of its own class, which
+ * bears it out; and nothing does of which another process had failed before. */
 static bool knows_better(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+    bool same = dg_slice_eq(other->rule->class, f->rule->class);
+    if (doubtful(f) >= doubtful(other) || (same && !other->rule->symptom)) return false;
     bool earlier = other->first.source == f->first.source && other->first.seq < f->first.seq;
-    bool own = dg_in_fatal_record(j, &other->first) && !dg_same_process(&other->first, &f->first) &&
-               !dg_slice_eq(other->rule->class, f->rule->class);
-    return !tentative(f) && tentative(other) && !(earlier && own);
+    return same || !earlier || !dg_in_fatal_record(j, &other->first) || dg_same_process(&other->first, &f->first);
 }
 
 typedef bool (*over_fn)(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other);

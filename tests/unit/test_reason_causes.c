@@ -48,6 +48,69 @@ static void test_refines_only_on_the_same_record(void **state) {
     fx_free(x);
 }
 
+static void test_a_line_yields_to_what_ended_a_process(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/line", "driver", "forward-compat"), 0, 100, "a banner");
+    fx_find(x, cause(x, "a/exception", "loader", "undefined-symbol"), 0, 200, "ImportError: foo");
+    fx_fatal(x, 200, DG_FATAL_TRACEBACK, "ImportError", "ImportError: foo");
+    fx_judge(x);
+    fx_top(x, "a/exception");
+    assert_int_equal(x->d->n_causes, 1);
+    fx_free(x);
+}
+
+static void test_a_warning_yields_to_an_error(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/warning", "limits", "memlock"), 0, 100, "foo")->last.level = 'W';
+    fx_find(x, cause(x, "a/error", "oom-device", "kv-cache"), 0, 200, "bar")->first.level = 'E';
+    fx_judge(x);
+    fx_top(x, "a/error");
+    fx_free(x);
+}
+
+static void test_an_error_yields_to_no_later_one(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/error", "limits", "memlock"), 0, 100, "foo")->last.level = 'E';
+    fx_find(x, cause(x, "a/later", "oom-device", "kv-cache"), 0, 200, "bar")->first.level = 'E';
+    fx_judge(x);
+    fx_top(x, "a/error");
+    fx_free(x);
+}
+
+static void test_a_rule_on_trial_yields_to_a_stable_one(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *trial = cause(x, "a/trial", "limits", "memlock"), *guess = cause(x, "a/guess", "config", "refused");
+    trial->status = guess->status = DG_S("experimental");
+    guess->symptom = true;
+    fx_find(x, guess, 0, 50, "it looks so");
+    fx_find(x, trial, 0, 100, "on trial");
+    fx_judge(x);
+    fx_top(x, "a/trial");
+    fx_find(x, cause(x, "a/stable", "oom-device", "kv-cache"), 0, 200, "known");
+    fx_judge(x);
+    fx_top(x, "a/stable");
+    fx_free(x);
+}
+
+/* "infinity | RuntimeError: …", then "api | ConnectError: …" of another container that waits for it. */
+static void test_a_symptom_stands_before_another_process_trouble(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *symptom = cause(x, "a/symptom", "package", "version-conflict");
+    symptom->symptom = true;
+    fx_find(x, symptom, 0, 100, "RuntimeError: foo")->first.label = DG_S("infinity-1");
+    fx_find(x, cause(x, "a/other", "model-files", "missing"), 0, 200, "ConnectError: bar")->first.label = DG_S("api-1");
+    fx_fatal(x, 100, DG_FATAL_TRACEBACK, "RuntimeError", "RuntimeError: foo");
+    fx_fatal(x, 200, DG_FATAL_TRACEBACK, "ConnectError", "ConnectError: bar");
+    fx_judge(x);
+    fx_top(x, "a/symptom");
+    fx_free(x);
+}
+
 static void test_a_symptom_yields(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -362,6 +425,11 @@ int main(void) {
         cmocka_unit_test(test_the_earliest_wins),
         cmocka_unit_test(test_refines_and_explains_beat_order),
         cmocka_unit_test(test_refines_only_on_the_same_record),
+        cmocka_unit_test(test_a_line_yields_to_what_ended_a_process),
+        cmocka_unit_test(test_a_warning_yields_to_an_error),
+        cmocka_unit_test(test_an_error_yields_to_no_later_one),
+        cmocka_unit_test(test_a_rule_on_trial_yields_to_a_stable_one),
+        cmocka_unit_test(test_a_symptom_stands_before_another_process_trouble),
         cmocka_unit_test(test_a_symptom_yields),
         cmocka_unit_test(test_service_after_an_error_recovers_it),
         cmocka_unit_test(test_service_does_not_excuse_wrong_numbers),

@@ -21,6 +21,21 @@ static void confidence(struct fx *x, enum dg_confidence want, bool said) {
     fx_free(x);
 }
 
+static void test_a_failure_of_another_kind_beside_it(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/first", "driver", "mps"), 0, 50, "foo");
+    fx_find(x, cause(x, "a/second", "comm", "p2p"), 0, 100, "bar");
+    confidence(x, DG_POSSIBLE, false);
+}
+
+static void test_a_warning_by_itself(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    fx_find(x, cause(x, "a/warning", "driver", "mps"), 0, 50, "foo")->last.level = 'W';
+    confidence(x, DG_POSSIBLE, false);
+}
+
 static void test_a_warning_before_an_unknown_exception(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -149,6 +164,8 @@ int main(void) {
         cmocka_unit_test(test_a_note_under_an_exception_does_not_explain_it),
         cmocka_unit_test(test_stopped_after_it_had_failed),
         cmocka_unit_test(test_a_rule_on_trial),
+        cmocka_unit_test(test_a_failure_of_another_kind_beside_it),
+        cmocka_unit_test(test_a_warning_by_itself),
         cmocka_unit_test(test_a_confirmation_of_another_side),
         cmocka_unit_test(test_failed_before_it_was_stopped),
     };
