@@ -53,11 +53,18 @@ static void name_axis(const struct dg_proposals *ps, struct dg_proposal *p) {
     }
 }
 
-/* What only another engine understands is no help; with the engine unknown, nobody can say whom a remedy for one engine
- * is for. */
+/* The engine that an action of `any_engine` is for, whatever its version: empty when it is for certain versions only. */
+static struct dg_slice for_engine(const struct dg_action *a) {
+    for (uint32_t i = 0; i < a->fors.n; i++)
+        if (dg_slice_is(a->fors.v[i].range, "*")) return a->fors.v[i].engine;
+    return (struct dg_slice){NULL, 0};
+}
+
+/* What only another engine understands is no help. With the engine unknown, a remedy for one is the last resort. */
 static bool for_this_engine(const struct dg_proposals *ps, const struct dg_action *a) {
     const struct dg_attempt *t = &ps->j->d->attempt;
-    return t->engine.len ? dg_fors_admit(&a->fors, t->engine, t->engine_version) : !a->fors.n;
+    if (t->engine.len) return dg_fors_admit(&a->fors, t->engine, t->engine_version);
+    return ps->any_engine ? for_engine(a).len > 0 : !a->fors.n;
 }
 
 bool dg_action_fill(struct dg_proposals *ps, const struct dg_action *a, struct dg_proposal *ret) {
@@ -69,7 +76,9 @@ bool dg_action_fill(struct dg_proposals *ps, const struct dg_action *a, struct d
         scope.value = dg_value_eval(j, &scope, a->value);
         if (!scope.value.ptr) return false;
     }
-    p.action = cut(dg_template_fill(j, &scope, a->text), DG_MAX_ACTION);
+    struct dg_slice text = dg_template_fill(j, &scope, a->text);
+    if (ps->any_engine && text.len) text = dg_judge_say(j, "%.*s: %.*s", DG_FMT(for_engine(a)), DG_FMT(text));
+    p.action = cut(text, DG_MAX_ACTION);
     if (!p.action.len || !fill_list(j, &scope, &a->flags, &p.flags) ||
         !fill_list(j, &scope, &a->packages, &p.packages) || !fill_list(j, &scope, &a->cautions, &p.cautions) ||
         !fill_env(j, &scope, a, &p))

@@ -103,14 +103,23 @@ static void cleanup_not_first(struct dg_diagnosis *d) {
     if (d->n_proposals && drastic(&d->proposals[0])) d->free_first = DG_S("look first:  diagnose device --check");
 }
 
-static void from_rule(struct dg_proposals *ps, const struct dg_rule *r) {
-    way_back(ps, blamed_axis(r));
+static void actions(struct dg_proposals *ps, const struct dg_rule *r) {
     for (uint32_t i = 0; i < r->n_actions; i++) {
         struct dg_proposal p;
         if (r->actions[i].propose.len)
             dg_axis_expand(ps, &r->actions[i]);
         else if (dg_action_fill(ps, &r->actions[i], &p))
             dg_proposal_add(ps, p);
+    }
+}
+
+static void from_rule(struct dg_proposals *ps, const struct dg_rule *r) {
+    way_back(ps, blamed_axis(r));
+    actions(ps, r);
+    if (ps->j->d->n_proposals < 2 && !ps->j->d->attempt.engine.len) {
+        ps->any_engine = true;
+        actions(ps, r);
+        ps->any_engine = false;
     }
     for (uint32_t i = 0; i < r->n_rejects; i++) dg_axis_expand(ps, &(struct dg_action){.propose = r->rejects[i].axis});
     cleanup_not_first(ps->j->d);

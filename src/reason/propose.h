@@ -11,6 +11,7 @@ struct dg_proposals {
     const struct dg_finding *finding;   /* of the first cause */
     const struct dg_cat_engine *engine; /* NULL: unknown, or no catalog */
     struct dg_cat_key key;
+    bool any_engine; /* the engine is unknown and too little else is left: take what is for one, and say for which */
 };
 
 /* Add unless it does the same as one that is there already, or as what history saw fail. */

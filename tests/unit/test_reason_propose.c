@@ -165,6 +165,22 @@ static void test_actions_are_filtered(void **state) {
     fx_free(x);
 }
 
+static void test_an_unknown_engine_is_named(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    static struct dg_for vllm = {DG_S_INIT("vllm"), DG_S_INIT("*")}, old = {DG_S_INIT("sglang"), DG_S_INIT("<0.4")};
+    static struct dg_action actions[] = {{.text = DG_S_INIT("Lower the length"), .fors = {&vllm, 1}},
+                                         {.text = DG_S_INIT("Only old ones"), .fors = {&old, 1}}};
+    struct dg_rule *r = fx_rule(x, "a/oom", DG_ROLE_CAUSE, "oom-device", "kv-cache");
+    r->actions = actions;
+    r->n_actions = 2;
+    fx_find(x, r, 0, 100, "no memory");
+    fx_judge(x);
+    assert_int_equal(x->d->n_proposals, 1);
+    assert_slice(x->d->proposals[0].action, "vllm: Lower the length");
+    fx_free(x);
+}
+
 static void relaunches(const char *command, const char *want) {
     struct fx *x = moe_failure("0.5.16", 12, 0);
     x->opts.command = dg_cstr(command);
@@ -198,6 +214,7 @@ int main(void) {
                                        cmocka_unit_test(test_datacenter_blackwell_has_another_order),
                                        cmocka_unit_test(test_history_decides),
                                        cmocka_unit_test(test_cleanup_is_never_first),
+                                       cmocka_unit_test(test_an_unknown_engine_is_named),
                                        cmocka_unit_test(test_actions_are_filtered),
                                        cmocka_unit_test(test_relaunch)};
     return cmocka_run_group_tests(tests, load, drop);
