@@ -53,7 +53,7 @@ static void name_axis(const struct dg_proposals *ps, struct dg_proposal *p) {
     }
 }
 
-/* The engine that an action of `any_engine` is for, whatever its version: empty when it is for certain versions only. */
+/* The engine that an action is for, whatever its version: empty when it is for certain versions only. */
 static struct dg_slice for_engine(const struct dg_action *a) {
     for (uint32_t i = 0; i < a->fors.n; i++)
         if (dg_slice_is(a->fors.v[i].range, "*")) return a->fors.v[i].engine;
