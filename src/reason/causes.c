@@ -155,12 +155,13 @@ static bool ended_it(const struct dg_judge *j, const struct dg_finding *f, const
 }
 
 /* One yields to the earliest that is surer of itself. A rule on trial does not yield to one of its own class, which
- * bears it out; and nothing does of which another process had failed before. */
+ * bears it out; and nothing does of which another process had failed before, or any before it was stopped. */
 static bool knows_better(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     bool same = dg_slice_eq(other->rule->class, f->rule->class);
     if (doubtful(f) >= doubtful(other) || (same && !other->rule->symptom)) return false;
     bool earlier = other->first.source == f->first.source && other->first.seq < f->first.seq;
-    return same || !earlier || !dg_in_fatal_record(j, &other->first) || dg_same_process(&other->first, &f->first);
+    if (same || !earlier || !dg_in_fatal_record(j, &other->first)) return true;
+    return dg_same_process(&other->first, &f->first) && !dg_slice_is(f->rule->class, "stopped");
 }
 
 typedef bool (*over_fn)(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other);

@@ -111,6 +111,21 @@ static void test_a_symptom_stands_before_another_process_trouble(void **state) {
     fx_free(x);
 }
 
+/* "AssertionError: …", then Ctrl-C by whoever read it. */
+static void test_a_guess_stands_before_a_stop(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_rule *guess = cause(x, "a/guess", "config", "refused");
+    guess->symptom = true;
+    guess->status = DG_S("experimental");
+    fx_find(x, guess, 0, 100, "AssertionError: foo");
+    fx_find(x, cause(x, "a/stop", "stopped", "interrupt"), 0, 200, "Gracefully stopping...");
+    fx_fatal(x, 100, DG_FATAL_TRACEBACK, "AssertionError", "AssertionError: foo");
+    fx_judge(x);
+    fx_top(x, "a/guess");
+    fx_free(x);
+}
+
 static void test_a_symptom_yields(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -430,6 +445,7 @@ int main(void) {
         cmocka_unit_test(test_an_error_yields_to_no_later_one),
         cmocka_unit_test(test_a_rule_on_trial_yields_to_a_stable_one),
         cmocka_unit_test(test_a_symptom_stands_before_another_process_trouble),
+        cmocka_unit_test(test_a_guess_stands_before_a_stop),
         cmocka_unit_test(test_a_symptom_yields),
         cmocka_unit_test(test_service_after_an_error_recovers_it),
         cmocka_unit_test(test_service_does_not_excuse_wrong_numbers),
