@@ -127,6 +127,20 @@ static const char *take_one(struct scan *s, const char *p) {
     return NULL;
 }
 
+enum { PADDED = 10 };
+
+/* "ERROR:    msg" of uvicorn and those who write like it: the message begins in a fixed column, so that what is
+ * indented stays so. "ERROR: pip failed" is a message and keeps its word. */
+static const char *take_padded_level(struct scan *s, const char *p) {
+    char letter;
+    const char *colon = s->out->level ? NULL : byte(s, dg_scan_level_word(s, p, &letter), ':');
+    if (!colon) return p;
+    s->out->level = letter;
+    if (!text(s, colon, DG_S("  ")) || blanks(s, colon) - p < PADDED) return p;
+    s->forms |= DG_FORM_ENGINE;
+    return p + PADDED;
+}
+
 struct dg_prefix_seen dg_prefix_scan(struct dg_slice line, enum dg_kind kind, struct dg_prefix *ret) {
     if (!line.ptr) line = DG_S("");
     while (line.len && line.ptr[line.len - 1] == '\r') line.len--;
@@ -140,11 +154,8 @@ struct dg_prefix_seen dg_prefix_scan(struct dg_slice line, enum dg_kind kind, st
         s.behind = s.leaves;
         s.leaves = DG_BEHIND_NOTHING;
     }
+    p = take_padded_level(&s, p);
     ret->body = between(p, s.end);
-    char letter; /* "INFO:     Started" of uvicorn has no other front, and keeps it */
-    const char *colon = ret->level ? NULL : byte(&s, dg_scan_level_word(&s, p, &letter), ':');
-    if (colon) ret->level = letter;
-    if (colon && text(&s, colon, DG_S("   "))) s.forms |= DG_FORM_ENGINE;
     return (struct dg_prefix_seen){s.forms, s.dated};
 }
 

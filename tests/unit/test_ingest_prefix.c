@@ -50,8 +50,14 @@ static const struct row servers[] = {
     {"RuntimeError: CUDA error", "RuntimeError: CUDA error", NO_TIME, NO_RANK, NO_PID},
     {"    raise RuntimeError(msg)", "    raise RuntimeError(msg)", NO_TIME, NO_RANK, NO_PID},
     {"message\r", "message", NO_TIME, NO_RANK, NO_PID},
-    {"INFO:     Application startup complete.", "INFO:     Application startup complete.", NO_TIME, NO_RANK, NO_PID,
+    /* uvicorn: the message begins in a fixed column */
+    {"INFO:     Application startup complete.", "Application startup complete.", NO_TIME, NO_RANK, NO_PID,
      .level = 'I'},
+    {"ERROR:    ValueError: x", "ValueError: x", NO_TIME, NO_RANK, NO_PID, .level = 'E'},
+    {"ERROR:      File \"x\", line 1, in f", "  File \"x\", line 1, in f", NO_TIME, NO_RANK, NO_PID, .level = 'E'},
+    {"WARNING:  x", "x", NO_TIME, NO_RANK, NO_PID, .level = 'W'},
+    {"ERROR:   x", "ERROR:   x", NO_TIME, NO_RANK, NO_PID, .level = 'E'},
+    {"ERROR:", "ERROR:", NO_TIME, NO_RANK, NO_PID, .level = 'E'},
     {"ERROR: pip failed", "ERROR: pip failed", NO_TIME, NO_RANK, NO_PID, .level = 'E'},
     /* vLLM */
     {"ERROR 03-07 10:00:00 [core.py:843] Traceback", "Traceback", .time = MARCH, .no_year = true, NO_RANK, NO_PID,
