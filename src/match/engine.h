@@ -50,6 +50,7 @@ struct needle {
     enum sign sign;
     uint16_t rare;  /* where its rarest bytes begin (base/rare.h) */
     uint32_t kinds; /* of its rule, close at hand, as are these: */
+    bool negative;  /* of a `not` */
     bool later;     /* a later step of a sequence: whether it is sought depends on what was read before */
     bool once;      /* one match on a line is enough */
     bool guess;     /* a guess, made where no rule knows the line */
@@ -364,6 +365,7 @@ void engine_end_source(struct engine *e);
 void quiet_settle(struct engine *e); /* look at the signs of service that were put off */
 void trouble_begins(
     struct engine *e); /* an error: signs of service before it are settled, those after it make an epoch */
+/* Does the line hold nothing but signs of service, and what a rule must *not* have beside it? */
 bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l);
 
 /* ---- rules.c */
@@ -371,6 +373,8 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
 bool same_process(long pid_a, int rank_a, long pid_b, int rank_b);
 /* Is it a later step of a sequence of which no step before it was seen? Whether it matches then changes nothing. */
 bool out_of_turn(const struct engine *e, const struct dg_pattern *p);
+/* Has it nothing begun or waiting? Then what it must not have beside it changes nothing. */
+bool rule_idle(const struct engine *e, const struct dg_rule *rule);
 /* The pattern matched on this line: advance its rule. */
 void rule_hit(struct engine *e, const struct dg_pattern *p, const struct line *line, const struct msg *msg,
               const struct caps *caps);

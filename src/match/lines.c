@@ -248,14 +248,28 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
  * that hold nothing else are put off; they are looked at when the block ends or trouble begins, the last of each needle
  * and, once an epoch, the first. What is found does not depend on where blocks end. */
 
-/* Does the line hold nothing but signs of service? (Its needles are in order.) */
+static bool is_service(const struct dg_matcher *m, uint32_t needle) {
+    return needle >= m->lazy_from && needle < m->lazy_to;
+}
+
 bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l) {
-    return h->sights[l->first].needle >= m->lazy_from && h->sights[l->first + l->n - 1].needle < m->lazy_to;
+    for (uint32_t i = l->first; i < l->first + l->n; i++) {
+        uint32_t needle = h->sights[i].needle;
+        if (!is_service(m, needle) && !m->needles[needle].negative) return false;
+    }
+    return true;
+}
+
+/* Is there nothing that a `not` on the line forbids? */
+static bool forbids_nothing(const struct engine *e, const struct hits *h, const struct hit_line *l) {
+    for (uint32_t i = l->first; i < l->first + l->n && e->m->needles[h->sights[i].needle].negative; i++)
+        if (!rule_idle(e, e->m->needles[h->sights[i].needle].rule)) return false;
+    return true;
 }
 
 static bool any_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
     for (uint32_t i = l->first; i < l->first + l->n; i++)
-        if (h->sights[i].needle >= e->m->lazy_from && h->sights[i].needle < e->m->lazy_to) return true;
+        if (is_service(e->m, h->sights[i].needle)) return true;
     return false;
 }
 
@@ -265,6 +279,7 @@ static void look_at(struct engine *e, const struct hit_line *l, bool first) {
     struct line line = {.text = {NULL, 0}}; /* made when one of them does */
     for (uint32_t i = l->first; i < l->first + l->n; i++) {
         const struct sight *sight = &q->hits->sights[i];
+        if (!is_service(e->m, sight->needle)) continue;
         const struct needle *n = &e->m->needles[sight->needle];
         struct service *s = &e->services[sight->needle - e->m->lazy_from];
         uint64_t *done = first ? &s->first : &s->last, now = first ? e->epoch_serial : q->serial;
@@ -304,7 +319,7 @@ void trouble_begins(struct engine *e) {
 
 static void handle_line(struct engine *e, const struct dg_block *b, const struct hits *h, uint32_t i) {
     const struct hit_line *l = &h->lines[i];
-    if (!e->trouble && !e->n_records && !e->only && only_service(e->m, h, l)) {
+    if (!e->trouble && !e->n_records && !e->only && only_service(e->m, h, l) && forbids_nothing(e, h, l)) {
         if (e->quiet.from == e->quiet.to) e->quiet.from = i;
         e->quiet.to = i + 1;
         return;

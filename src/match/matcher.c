@@ -61,6 +61,7 @@ static struct needle needle_of(const struct dg_matcher *m, const struct dg_patte
         .rule = rule,
         .rare = p->rare,
         .kinds = rule->kinds,
+        .negative = p->negative,
         .later = rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end,
         .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
         .guess = dg_rule_guesses(rule),

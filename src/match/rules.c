@@ -210,6 +210,13 @@ bool out_of_turn(const struct engine *e, const struct dg_pattern *p) {
     return true;
 }
 
+bool rule_idle(const struct engine *e, const struct dg_rule *rule) {
+    const struct rule_state *s = &e->rules[rule - e->m->rules->rules];
+    for (uint32_t i = 0; i < s->n_insts; i++)
+        if (memchr(s->insts[i].have, true, rule->n_positive * sizeof(*s->insts[i].have))) return false;
+    return !s->n_pending;
+}
+
 static void sequence_part(struct engine *e, const struct dg_rule *rule, const struct dg_pattern *p,
                           const struct line *line, const struct dg_place *place, const struct caps *caps) {
     uint32_t k = p->part;
