@@ -29,6 +29,12 @@ static bool fill_env(struct dg_judge *j, const struct dg_scope *scope, const str
     return true;
 }
 
+static bool fill_lists(struct dg_judge *j, const struct dg_scope *scope, const struct dg_action *a,
+                       struct dg_proposal *p) {
+    return fill_list(j, scope, &a->flags, &p->flags) && fill_list(j, scope, &a->packages, &p->packages) &&
+           fill_list(j, scope, &a->cautions, &p->cautions) && fill_env(j, scope, a, p);
+}
+
 static struct dg_slice kind_of(const struct dg_proposal *p) {
     if (p->flags.n) return DG_S("setting");
     if (p->n_environment) return DG_S("environment");
@@ -79,10 +85,7 @@ bool dg_action_fill(struct dg_proposals *ps, const struct dg_action *a, struct d
     struct dg_slice text = dg_template_fill(j, &scope, a->text);
     if (ps->any_engine && text.len) text = dg_judge_say(j, "%.*s: %.*s", DG_FMT(for_engine(a)), DG_FMT(text));
     p.action = cut(text, DG_MAX_ACTION);
-    if (!p.action.len || !fill_list(j, &scope, &a->flags, &p.flags) ||
-        !fill_list(j, &scope, &a->packages, &p.packages) || !fill_list(j, &scope, &a->cautions, &p.cautions) ||
-        !fill_env(j, &scope, a, &p))
-        return false;
+    if (!p.action.len || !fill_lists(j, &scope, a, &p)) return false;
     if (a->flag.len) dg_judge_add_text(j, &p.flags, dg_judge_say(j, "%.*s %.*s", DG_FMT(a->flag), DG_FMT(scope.value)));
     if (a->command.len && !(p.command = dg_template_fill(j, &scope, a->command)).ptr) return false;
     p.value = a->axis.len ? scope.value : (struct dg_slice){NULL, 0};
