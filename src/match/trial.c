@@ -60,7 +60,7 @@ static enum verdict try(struct line_trial *t, struct sight *sight, const char *l
     if (lit_in(p, t->msg, lit) < 0) return DROPPED;
     enum verdict v = p->re.len ? by_regex(t, sight, p) : MATCHES;
     if (v != MATCHES) return v;
-    *matched = t->s->serial;
+    if (n->once) *matched = t->s->serial;
     t->known |= n->knows;
     return v;
 }
