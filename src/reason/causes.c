@@ -2,6 +2,7 @@
  * sure of itself, or ended no process, yields; else the earliest wins. */
 #include "reason/judge.h"
 #include "base/trace.h"
+#include <math.h>
 #include <stdlib.h>
 
 bool dg_same_process(const struct dg_place *a, const struct dg_place *b) {
@@ -75,8 +76,8 @@ static bool only_repeats(const struct dg_judge *j, const struct dg_finding *k, c
 }
 
 /* The front end may answer for a while after the engine's death (a health check is enough). When the launch did die and
- * nothing else tells why, an error shortly before the first word of the death is a candidate again. */
-static void reopen_before_death(struct dg_judge *j) {
+ * nothing else tells why, an error close to the first word of the death is a candidate again. */
+static void reopen_around_death(struct dg_judge *j) {
     const struct dg_finding *death = dg_death_echo(j);
     DG_EACH_FINDING(j, i) {
         if (j->fate[i] == DG_FATE_OPEN && !dg_kernel_side(j, &j->scan->findings[i])) return;
@@ -87,8 +88,8 @@ static void reopen_before_death(struct dg_judge *j) {
         if (j->fate[i] != DG_FATE_RECOVERED || f->launch != death->launch || announced_recovery(j, f) || harmless(j, f))
             continue;
         double gap = dg_place_time(j, &death->first) - dg_place_time(j, &f->last);
-        bool near = dg_time_known(gap) ? gap <= 60 : death->first.line <= f->last.line + 100;
-        if (near && f->last.seq < death->first.seq) j->fate[i] = DG_FATE_OPEN;
+        bool close = death->first.line <= f->last.line + 100 && f->first.line <= death->last.line + 100;
+        if (dg_time_known(gap) ? fabs(gap) <= 60 : close) j->fate[i] = DG_FATE_OPEN;
     }
 }
 
@@ -262,7 +263,7 @@ void dg_causes_rank(struct dg_judge *j) {
         j->fate[i] = fate_of(j, &s->findings[i]);
         j->beaten_by[i] = UINT32_MAX;
     }
-    reopen_before_death(j);
+    reopen_around_death(j);
     reopen_outlived(j);
     dg_kernel_join(j);
     DG_EACH_FINDING(j, i) {

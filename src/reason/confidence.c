@@ -86,6 +86,7 @@ static bool has_rival(const struct dg_judge *j, const struct dg_finding *f) {
  * a launch that went on. */
 static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool kernel) {
     if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || dg_doubt_on(j, f) || has_rival(j, f)) return true;
+    if (f->first.level == 'D' && f->last.level == 'D') return true;
     return !kernel && (!death_shown(j) || (dg_outlived(j, f) && !beats_another(j, f)));
 }
 

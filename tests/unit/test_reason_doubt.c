@@ -29,6 +29,19 @@ static void test_a_failure_of_another_kind_beside_it(void **state) {
     confidence(x, DG_POSSIBLE, false);
 }
 
+/* However much agrees: it is said of each platform that is looked for. */
+static void test_debug_lines(void **state) {
+    (void)state;
+    struct fx *x = fx_server();
+    struct dg_finding *f = fx_find(x, cause(x, "a/debug", "driver", "mps"), 0, 50, "no NVML");
+    f->first.level = f->last.level = 'D';
+    fx_find(x, cause(x, "a/other", "driver", "mps"), 0, 100, "no NVML, in other words");
+    fx_judge(x);
+    fx_top(x, "a/debug");
+    assert_int_equal(x->d->causes[0].confidence, DG_POSSIBLE);
+    fx_free(x);
+}
+
 static void test_a_warning_by_itself(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -166,6 +179,7 @@ int main(void) {
         cmocka_unit_test(test_a_rule_on_trial),
         cmocka_unit_test(test_a_failure_of_another_kind_beside_it),
         cmocka_unit_test(test_a_warning_by_itself),
+        cmocka_unit_test(test_debug_lines),
         cmocka_unit_test(test_a_confirmation_of_another_side),
         cmocka_unit_test(test_failed_before_it_was_stopped),
     };
