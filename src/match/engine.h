@@ -50,7 +50,6 @@ struct needle {
     enum sign sign;
     uint16_t rare;  /* where its rarest bytes begin (base/rare.h) */
     uint32_t kinds; /* of its rule, close at hand, as are these: */
-    bool negative;  /* of a `not` */
     bool later;     /* a later step of a sequence: whether it is sought depends on what was read before */
     bool once;      /* one match on a line is enough */
     bool guess;     /* a guess, made where no rule knows the line */
@@ -99,6 +98,7 @@ struct dg_matcher {
     const struct dg_ruleset *rules;
     struct needle *needles;
     uint32_t n_needles;
+    uint32_t not_from, not_to;   /* needles of what a rule must *not* have beside it */
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
     struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
@@ -116,7 +116,8 @@ void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len
 /* ---- hits.c */
 struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
     uint32_t start, end, index, first, n;
-    bool tried; /* hits.msgs holds its message */
+    bool tried;   /* hits.msgs holds its message */
+    bool put_off; /* it is looked at later (lines.c) */
 };
 enum trial { TRIAL_NONE, TRIAL_MATCHES }; /* not tried yet: stage 2 does; those that do not match are dropped */
 struct sight { /* a needle, and where its literal begins in the block: the first time on its line */

@@ -252,17 +252,17 @@ static bool is_service(const struct dg_matcher *m, uint32_t needle) {
     return needle >= m->lazy_from && needle < m->lazy_to;
 }
 
+static bool is_not(const struct dg_matcher *m, uint32_t needle) { return needle >= m->not_from && needle < m->not_to; }
+
 bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l) {
-    for (uint32_t i = l->first; i < l->first + l->n; i++) {
-        uint32_t needle = h->sights[i].needle;
-        if (!is_service(m, needle) && !m->needles[needle].negative) return false;
-    }
+    for (uint32_t i = l->first; i < l->first + l->n; i++)
+        if (!is_service(m, h->sights[i].needle) && !is_not(m, h->sights[i].needle)) return false;
     return true;
 }
 
 /* Is there nothing that a `not` on the line forbids? */
 static bool forbids_nothing(const struct engine *e, const struct hits *h, const struct hit_line *l) {
-    for (uint32_t i = l->first; i < l->first + l->n && e->m->needles[h->sights[i].needle].negative; i++)
+    for (uint32_t i = l->first; i < l->first + l->n && is_not(e->m, h->sights[i].needle); i++)
         if (!rule_idle(e, e->m->needles[h->sights[i].needle].rule)) return false;
     return true;
 }
@@ -304,9 +304,9 @@ void quiet_settle(struct engine *e) {
     q->from = q->to = 0;
     q->serial++;
     for (uint32_t i = from; i < to; i++)
-        if (only_service(e->m, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], true);
+        if (q->hits->lines[i].put_off) look_at(e, &q->hits->lines[i], true);
     for (uint32_t i = to; i-- > from;)
-        if (only_service(e->m, q->hits, &q->hits->lines[i])) look_at(e, &q->hits->lines[i], false);
+        if (q->hits->lines[i].put_off) look_at(e, &q->hits->lines[i], false);
     e->last_raw = raw;
     e->whole[0] = whole;
 }
@@ -317,9 +317,10 @@ void trouble_begins(struct engine *e) {
     e->trouble = true;
 }
 
-static void handle_line(struct engine *e, const struct dg_block *b, const struct hits *h, uint32_t i) {
-    const struct hit_line *l = &h->lines[i];
-    if (!e->trouble && !e->n_records && !e->only && only_service(e->m, h, l) && forbids_nothing(e, h, l)) {
+static void handle_line(struct engine *e, const struct dg_block *b, struct hits *h, uint32_t i) {
+    struct hit_line *l = &h->lines[i];
+    l->put_off = !e->trouble && !e->n_records && !e->only && only_service(e->m, h, l) && forbids_nothing(e, h, l);
+    if (l->put_off) {
         if (e->quiet.from == e->quiet.to) e->quiet.from = i;
         e->quiet.to = i + 1;
         return;

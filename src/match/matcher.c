@@ -3,7 +3,7 @@
 
 struct regex REGEX_BAD;
 
-enum { GUESS = 4, LAST }; /* places of guesses and of signs of service in the order of needles */
+enum { NOTS = 1, GUESS = 4, LAST }; /* places of `not`, of guesses and of signs of service in the order of needles */
 
 /* Texts that look fatal whether or not a rule knows them. */
 static const struct {
@@ -42,14 +42,15 @@ static bool is_lazy(const struct dg_rule *r) {
  * guesses after all that know the line, signs of service last. */
 static int order_of(const struct dg_pattern *p, const struct dg_rule *rule) {
     if (rule->begins_episode) return 0;
-    if (p->negative) return 1;
+    if (p->negative) return NOTS;
     if (p->opens_end || rule->opens >= DG_OPENS_TEXT) return 2;
     if (dg_rule_guesses(rule)) return GUESS;
     return is_lazy(rule) ? LAST : 3;
 }
 
 static bool twins(const struct needle *x, const struct needle *y) {
-    return x->rule == y->rule && x->rule->mode == DG_MATCH_SEQUENCE && dg_slice_eq(x->lit, y->lit);
+    return x->rule == y->rule && x->rule->mode == DG_MATCH_SEQUENCE && x->pattern->negative == y->pattern->negative &&
+           dg_slice_eq(x->lit, y->lit);
 }
 
 static struct needle needle_of(const struct dg_matcher *m, const struct dg_pattern *p) {
@@ -61,7 +62,6 @@ static struct needle needle_of(const struct dg_matcher *m, const struct dg_patte
         .rule = rule,
         .rare = p->rare,
         .kinds = rule->kinds,
-        .negative = p->negative,
         .later = rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end,
         .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
         .guess = dg_rule_guesses(rule),
@@ -88,6 +88,8 @@ static bool collect(struct dg_matcher *m) {
     for (uint32_t i = 0; i < rs->n_patterns; i++)
         order[i] = (uint8_t)order_of(rs->patterns[i], &rs->rules[rs->patterns[i]->rule]);
     for (int o = 0; o <= LAST; o++) {
+        if (o == NOTS) m->not_from = m->n_needles;
+        if (o == NOTS + 1) m->not_to = m->n_needles;
         if (o == LAST) m->lazy_from = m->n_needles;
         for (uint32_t i = 0; i < rs->n_patterns; i++)
             if (order[i] == o) add_needle(m, rs->patterns[i]);

@@ -83,7 +83,7 @@ static bool has_rival(const struct dg_judge *j, const struct dg_finding *f) {
 }
 
 /* Only inferred: clocks without a common time, a log that shows no death, another failure in front of it or beside it,
- * a launch that went on. */
+ * a launch that went on; what only debug lines say, however much agrees. */
 static bool inferred(const struct dg_judge *j, const struct dg_finding *f, bool kernel) {
     if (j->fate[f - j->scan->findings] == DG_FATE_UNALIGNED || dg_doubt_on(j, f) || has_rival(j, f)) return true;
     if (f->first.level == 'D' && f->last.level == 'D') return true;
