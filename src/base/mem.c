@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "base/err.h"
+#include <sys/mman.h>
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -26,6 +27,15 @@ static bool must_fail(void) {
 }
 
 void *dg_malloc(size_t size) { return must_fail() ? NULL : malloc(size ? size : 1); }
+
+void *dg_malloc_large(size_t size) {
+    enum { LARGE_PAGE = 2 << 20 };
+    size_t pages = size / LARGE_PAGE + 1;
+    if (must_fail()) return NULL;
+    void *p = aligned_alloc(LARGE_PAGE, pages * LARGE_PAGE);
+    if (p) madvise(p, pages * LARGE_PAGE, MADV_HUGEPAGE); /* a wish */
+    return p;
+}
 
 void *dg_calloc(size_t n, size_t size) {
     if (must_fail()) return NULL;

@@ -29,6 +29,9 @@ void dg_closep(int *fd); /* closes *fd when >= 0, keeps errno */
 /* Allocation goes through these, so that fault tests can fail each one in turn. NULL on failure; size 0 gives a
  * non-NULL pointer. dg_realloc_array checks the product for overflow. */
 void *dg_malloc(size_t size);
+/* The same for megabytes that are filled at once: in large pages, where the system has them, as hundreds of page faults
+ * take longer than the copying. */
+void *dg_malloc_large(size_t size);
 void *dg_calloc(size_t n, size_t size);
 void *dg_realloc_array(void *p, size_t n, size_t size);
 /* Fault tests: fail the n-th allocation from now (0: never). Counts down for all of the above and the arena. */

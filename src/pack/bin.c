@@ -114,7 +114,7 @@ static int read_file(const char *path, struct dg_pack *p, struct dg_err *err) {
     _cleanup_(dg_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st)) return dg_err_set(err, DG_E_IO, errno, "cannot open '%s'", path);
     if (st.st_size <= 0 || st.st_size > BIN_MAX) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' has no packs", path);
-    char *bytes = dg_malloc((size_t)st.st_size);
+    char *bytes = dg_malloc_large((size_t)st.st_size);
     if (!bytes) return dg_err_nomem(err);
     ssize_t n = read(fd, bytes, (size_t)st.st_size);
     p->bin = dg_slice(bytes, n < 0 ? 0 : (size_t)n);
@@ -183,7 +183,7 @@ int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, s
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
                         struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err) {
     struct dg_pack *p = pack_new();
-    char *bytes = dg_malloc(bin.len);
+    char *bytes = dg_malloc_large(bin.len);
     if (p && bytes) {
         memcpy(bytes, bin.ptr, bin.len);
         p->bin = dg_slice(bytes, bin.len);
