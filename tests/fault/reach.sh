@@ -140,15 +140,16 @@ trace() { # STATUS ARGUMENTS...
     ! grep -q "the secret" out || fail "$*: a file was read"
 }
 
+# Several failures beside each other, so that each is only possible: status 3.
 for form in text json markdown html; do
-    trace 1 --no-device --rules packs --format $form server.log
+    trace 3 --no-device --rules packs --format $form server.log
     want_out "reached"
 done
-trace 1 --no-device --rules packs --rules refused --verbose --color always server.log
-trace 1 --no-device --rules packs "\$(touch touched).log"
-trace 1 --no-device --rules packs bundle.tar
-[ ! -e bundle.zip ] || trace 1 --no-device --rules packs bundle.zip
-trace 1 --last
+trace 3 --no-device --rules packs --rules refused --verbose --color always server.log
+trace 3 --no-device --rules packs "\$(touch touched).log"
+trace 3 --no-device --rules packs bundle.tar
+[ ! -e bundle.zip ] || trace 3 --no-device --rules packs bundle.zip
+trace 3 --last
 trace 2 diff
 for command in history "history --export -" matrix explain; do
     # shellcheck disable=SC2086  # a list of words
