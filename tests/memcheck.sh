@@ -11,7 +11,9 @@ if [ "$what" = run ]; then
 fi
 cd "$1"
 ls ./*.log >/dev/null # else nothing ran
-faults=$(find . -name '*.log' -size +0)
+# Valgrind says of a terminal's calls that it does not know them: that is no fault.
+unknown='unhandled ioctl|could cause spurious value errors|README_MISSING_SYSCALL'
+faults=$(find . -name '*.log' -exec grep -lvE "$unknown" {} +) || : # none of them
 for file in $faults; do head -n 40 "$file"; done
 find . -name '*.log' -delete
 [ -z "$faults" ]
