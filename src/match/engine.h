@@ -25,7 +25,8 @@
 #define DG_NONE UINT32_MAX
 
 enum limits {
-    HITS_MAX = 32768,       /* hits of one pass; then the rest of the block gets a pass of its own */
+    HITS_MAX = 32768,       /* lines of one pass; then the rest of the block gets a pass of its own, by one thread */
+    SIGHTS_MAX = 131072,    /* the same of hits: a block of which each line matches several rules */
     CAPS_MAX = 32,          /* captures of one match */
     CAPTURE_MAX = 64 << 10, /* bytes of one capture */
     TEXT_MAX = 2048,        /* bytes of a place's text */
@@ -134,7 +135,7 @@ struct hits {
         struct dg_capture *v;
         size_t n, cap;
     } caps;
-    struct sight *sights; /* room for max(HITS_MAX, n_needles) */
+    struct sight *sights; /* room for max(SIGHTS_MAX, n_needles) */
     uint32_t n_lines, n_hits;
     size_t to;           /* searched up to here; less than the block's length: search again from here */
     uint32_t line_at_to; /* number of the line that begins there */

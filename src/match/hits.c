@@ -19,7 +19,7 @@ void scanner_release(struct scanner *s) {
     *s = (struct scanner){0};
 }
 
-static size_t room(const struct dg_matcher *m) { return m->n_needles > HITS_MAX ? m->n_needles : HITS_MAX; }
+static size_t room(const struct dg_matcher *m) { return m->n_needles > SIGHTS_MAX ? m->n_needles : SIGHTS_MAX; }
 
 int hits_init(struct hits *h, const struct dg_matcher *m) {
     *h = (struct hits){.lines = dg_malloc(HITS_MAX * sizeof(*h->lines)),

@@ -28,7 +28,7 @@ static int run(struct line_trial *t, struct regex *r, const struct dg_pattern *p
 
 /* Room for the captures of one more match? */
 static bool room(struct hits *h) {
-    enum { AT_MOST = 1 << 16 };
+    enum { AT_MOST = 1 << 17 };
     if (h->caps.n + CAPS_MAX <= h->caps.cap) return true;
     size_t cap = h->caps.cap ? 2 * h->caps.cap : 16 * CAPS_MAX;
     struct dg_capture *v = cap <= AT_MOST ? dg_realloc_array(h->caps.v, cap, sizeof(*v)) : NULL;
