@@ -120,7 +120,8 @@ struct hit_line { /* a line that holds literals: bytes [start, end) of the block
     bool tried;   /* hits.msgs holds its message */
     bool put_off; /* it is looked at later (lines.c) */
 };
-enum trial { TRIAL_NONE, TRIAL_MATCHES }; /* not tried yet: stage 2 does; those that do not match are dropped */
+/* Not tried yet: stage 2 does; it matches; it does not and is left out. */
+enum trial { TRIAL_NONE, TRIAL_MATCHES, TRIAL_FAILED };
 struct sight { /* a needle, and where its literal begins in the block: the first time on its line */
     uint32_t needle, at;
     uint32_t caps; /* hits.caps[caps, caps + n_caps) of what matches */
@@ -150,7 +151,7 @@ struct scanner { /* one thread's means */
     const struct dg_match_opts *opts;
     struct pcre pcre;
     uint64_t *seen;    /* per needle: the line it was last seen on */
-    struct sight *run; /* room for all needles of one literal */
+    struct sight *run; /* room for what is in order of a line's needles */
     uint64_t *matched; /* per rule: the line it was last found to match on */
     uint32_t *tried;   /* per pattern: how often its regex ran */
     uint64_t serial;   /* of lines */
@@ -187,9 +188,9 @@ struct line {
 };
 
 /* ---- trial.c */
-/* Try the hits of line l of the block of `len` bytes, whose needles are in order, and drop those that do not match.
- * What was read before plays no part: what depends on it is left to stage 2, and so is what is rare: long lines, those
- * with carriage returns, the first and the last of a block. */
+/* Try the hits of line `line` of the pass over the block of `len` bytes, whose needles are in order, and drop those
+ * that do not match. What was read before plays no part: what depends on it is left to stage 2, and so is what is rare:
+ * long lines, those with carriage returns, the first and the last of a block. */
 void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind kind, struct hits *h, uint32_t line);
 
 /* A place and its captures, copied. Reuses its memory. */
@@ -335,7 +336,11 @@ struct engine {
 };
 
 /* ---- regex.c */
-enum { WINDOW = 4096 }; /* bytes that a regex sees around its literal */
+enum {
+    WINDOW = 4096,         /* bytes that a regex sees around its literal */
+    TIMED = 64,            /* one of so many runs is timed: the clock costs as much as a short match */
+    SLOW_MICROSECONDS = 50 /* what a run may take on average */
+};
 int pcre_init(struct pcre *p);
 void pcre_release(struct pcre *p);
 /* Compiled when the literal is first met: most of the rules never are. &REGEX_BAD: it does not compile; NULL: out of

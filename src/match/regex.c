@@ -7,12 +7,11 @@ enum {
     WINDOWS_TRIED = 8,
     PARTS_TRIED = 8,
     ERRORS_MAX = 3,
-    TIMED = 64,
     JIT_STACK = 1 << 20,
     MATCH_LIMIT = 100000,
     OVECTOR = 64
 };
-static const double BUDGET = 1.0, BUDGET_EACH = 50e-6;
+static const double BUDGET = 1.0;
 
 int pcre_init(struct pcre *p) {
     p->data = pcre2_match_data_create(OVECTOR, NULL);
@@ -120,13 +119,13 @@ int regex_run(struct pcre *p, struct regex *r, uint64_t tried, struct dg_slice s
 static int run(struct engine *e, struct regex *r, const struct dg_rule *rule, struct dg_slice subject, size_t start,
                uint32_t options) {
     struct rule_state *s = &e->rules[rule - e->m->rules->rules];
-    bool timed = s->tried++ % TIMED == 0; /* the clock costs as much as a short match */
+    bool timed = s->tried++ % TIMED == 0;
     double began = timed ? dg_time_cpu() : 0;
     int n = regex_run(&e->scanner.pcre, r, s->tried, subject, start, options);
     /* The first run warms caches and says nothing about the next ones. */
     if (timed) s->spent += (s->tried == 1 ? 1 : TIMED) * (dg_time_cpu() - began);
     if (n < PCRE2_ERROR_NOMATCH && ++s->errors == ERRORS_MAX) switch_off(e, rule, "its regex ran into the match limit");
-    if (!s->off && s->spent > BUDGET && s->spent > BUDGET_EACH * (double)s->tried)
+    if (!s->off && s->spent > BUDGET && s->spent > SLOW_MICROSECONDS * 1e-6 * (double)s->tried)
         switch_off(e, rule, "its regex took too long");
     return n;
 }

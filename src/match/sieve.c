@@ -2,7 +2,7 @@
  *
  * Of each literal three grams are sought that follow one another and are rare in logs (base/rare.h). Whatever the
  * literal's place in the block, one of them begins at a multiple of three; so only every third place is looked at. A
- * table of bytes by the hash of four bytes lets a tenth of the places through, one by the hash of six bytes a third of
+ * table of bytes by the hash of four bytes lets a tenth of the places through, one by the hash of six bytes a fifth of
  * those, both without a branch. What is left is looked up, and proved by comparing whole literals. Literals too short
  * for grams of six bytes have the first table and the proof. */
 #include "match/engine.h"

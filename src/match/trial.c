@@ -3,9 +3,6 @@
 #include "match/engine.h"
 #include "base/timex.h"
 
-enum { TIMED = 64 };
-static const double SLOW = 50e-6;
-
 struct line_trial { /* one line */
     struct scanner *s;
     enum dg_kind kind;
@@ -14,15 +11,14 @@ struct line_trial { /* one line */
     bool known; /* a rule knows it: nothing is to be guessed */
 };
 
-enum verdict { OPEN, MATCHES, DROPPED };
-
 /* The regex's answer; every so often it is timed. */
 static int run(struct line_trial *t, struct regex *r, const struct dg_pattern *p) {
     uint32_t tried = t->s->tried[p->id]++;
     bool timed = tried && tried % TIMED == 0; /* not the first run, which warms caches */
     double began = timed ? dg_time_cpu() : 0;
     int n = regex_run(&t->s->pcre, r, tried, t->msg->body, 0, 0);
-    if (timed && dg_time_cpu() - began > SLOW) atomic_store_explicit(&r->slow, true, memory_order_relaxed);
+    if (timed && dg_time_cpu() - began > SLOW_MICROSECONDS * 1e-6)
+        atomic_store_explicit(&r->slow, true, memory_order_relaxed);
     return n;
 }
 
@@ -38,28 +34,28 @@ static bool room(struct hits *h) {
     return true;
 }
 
-static enum verdict by_regex(struct line_trial *t, struct sight *sight, const struct dg_pattern *p) {
+static enum trial by_regex(struct line_trial *t, struct sight *sight, const struct dg_pattern *p) {
     struct regex *r = regex_of(t->s->m, p);
-    if (!r || r == &REGEX_BAD || atomic_load_explicit(&r->slow, memory_order_relaxed) || !room(t->h)) return OPEN;
+    if (!r || r == &REGEX_BAD || atomic_load_explicit(&r->slow, memory_order_relaxed) || !room(t->h)) return TRIAL_NONE;
     int n = run(t, r, p);
-    if (n < 0) return n == PCRE2_ERROR_NOMATCH ? DROPPED : OPEN;
+    if (n < 0) return n == PCRE2_ERROR_NOMATCH ? TRIAL_FAILED : TRIAL_NONE;
     sight->caps = (uint32_t)t->h->caps.n;
     sight->n_caps = (uint16_t)regex_captures(&t->s->pcre, r, t->msg->body, t->h->caps.v + t->h->caps.n);
     t->h->caps.n += sight->n_caps;
-    return MATCHES;
+    return TRIAL_MATCHES;
 }
 
-static enum verdict try(struct line_trial *t, struct sight *sight, const char *lit) {
+static enum trial try(struct line_trial *t, struct sight *sight, const char *lit) {
     const struct needle *n = &t->s->m->needles[sight->needle];
     const struct dg_pattern *p = n->pattern;
-    if (!p) return OPEN;
-    if (!(n->kinds & DG_KIND_BIT(t->kind))) return DROPPED;
-    if (n->later || (t->known && n->guess)) return OPEN;
+    if (!p) return TRIAL_NONE;
+    if (!(n->kinds & DG_KIND_BIT(t->kind))) return TRIAL_FAILED;
+    if (n->later || (t->known && n->guess)) return TRIAL_NONE;
     uint64_t *matched = &t->s->matched[p->rule];
-    if (n->once && *matched == t->s->serial) return DROPPED;
-    if (lit_in(p, t->msg, lit) < 0) return DROPPED;
-    enum verdict v = p->re.len ? by_regex(t, sight, p) : MATCHES;
-    if (v != MATCHES) return v;
+    if (n->once && *matched == t->s->serial) return TRIAL_FAILED;
+    if (lit_in(p, t->msg, lit) < 0) return TRIAL_FAILED;
+    enum trial v = p->re.len ? by_regex(t, sight, p) : TRIAL_MATCHES;
+    if (v != TRIAL_MATCHES) return v;
     if (n->once) *matched = t->s->serial;
     t->known |= n->knows;
     return v;
@@ -92,9 +88,8 @@ void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind ki
     struct sight *v = h->sights + l->first;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->n; i++) {
-        enum verdict verdict = try(&t, &v[i], data + v[i].at);
-        if (verdict == DROPPED) continue;
-        v[i].trial = verdict == MATCHES ? TRIAL_MATCHES : TRIAL_NONE;
+        v[i].trial = (uint16_t)try(&t, &v[i], data + v[i].at);
+        if (v[i].trial == TRIAL_FAILED) continue;
         if (i != kept) move(&v[kept], &v[i]);
         kept++;
     }

@@ -24,8 +24,7 @@ bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b) {
     return first_line(a) <= last_line(b) && first_line(b) <= last_line(a);
 }
 
-/* How unsure of itself: a rule that tells what it looks like, more than one on trial. */
-static int doubtful(const struct dg_finding *f) { return 2 * f->rule->symptom + dg_rule_on_trial(f->rule); }
+int dg_doubtful(const struct dg_finding *f) { return 2 * f->rule->symptom + dg_rule_on_trial(f->rule); }
 
 bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f) {
     if (f->launch >= j->scan->n_launches || dg_serves_in_spite_of(j, f)) return false;
@@ -148,7 +147,7 @@ static bool is_repeated_by(const struct dg_judge *j, const struct dg_finding *f,
 /* What ended a process outweighs a line of another kind before it that ended none. */
 static bool ended_it(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     if (f->first.source != other->first.source || f->first.seq < other->first.seq) return false;
-    if (f->launch != other->launch || doubtful(f)) return false;
+    if (f->launch != other->launch || dg_doubtful(f)) return false;
     if (dg_slice_eq(f->rule->class, other->rule->class) || dg_kernel_side(j, other)) return false;
     if (dg_in_fatal_record(j, &other->first) || dg_in_fatal_record(j, &other->last)) return false;
     bool error = f->first.level == 'E' || f->first.level == 'F';
@@ -159,7 +158,7 @@ static bool ended_it(const struct dg_judge *j, const struct dg_finding *f, const
  * bears it out; and nothing does of which another process had failed before, or any before it was stopped. */
 static bool knows_better(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     bool same = dg_slice_eq(other->rule->class, f->rule->class);
-    if (doubtful(f) >= doubtful(other) || (same && !other->rule->symptom)) return false;
+    if (dg_doubtful(f) >= dg_doubtful(other) || (same && !other->rule->symptom)) return false;
     bool earlier = other->first.source == f->first.source && other->first.seq < f->first.seq;
     if (same || !earlier || !dg_in_fatal_record(j, &other->first)) return true;
     return dg_same_process(&other->first, &f->first) && !dg_slice_is(f->rule->class, "stopped");

@@ -76,8 +76,8 @@ static bool beats_another(const struct dg_judge *j, const struct dg_finding *f) 
 /* Another failure, of another class, for which it does not account. */
 static bool has_rival(const struct dg_judge *j, const struct dg_finding *f) {
     for (uint32_t i = 0; i < j->n_rank; i++) {
-        const struct dg_rule *r = j->scan->findings[j->rank[i]].rule;
-        if (!r->symptom && !dg_rule_on_trial(r) && !dg_slice_eq(r->class, f->rule->class)) return true;
+        const struct dg_finding *g = &j->scan->findings[j->rank[i]];
+        if (!dg_doubtful(g) && !dg_slice_eq(g->rule->class, f->rule->class)) return true;
     }
     return false;
 }

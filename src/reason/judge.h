@@ -115,6 +115,8 @@ bool dg_foreign(const struct dg_judge *j, const struct dg_place *p); /* printed 
 void dg_causes_rank(struct dg_judge *j);
 bool dg_service_followed(const struct dg_judge *j, const struct dg_finding *f);
 bool dg_same_process(const struct dg_place *a, const struct dg_place *b);
+/* How unsure of itself its rule is: one that tells what it looks like, more than one on trial; 0: neither. */
+int dg_doubtful(const struct dg_finding *f);
 bool dg_same_record(const struct dg_finding *a, const struct dg_finding *b);
 /* Does the rule name the other one itself as its echo, not only its class? */
 bool dg_explains_by_name(const struct dg_rule *rule, const struct dg_rule *other);
