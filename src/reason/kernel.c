@@ -9,6 +9,7 @@
 /* A process may load weights for that long without a line; its number says that it is the same, or, where the line that
  * tells of its death has no time, its name. */
 #define SILENCE 3600.0
+#define COMM_MAX 15
 
 enum identity { ID_CONFLICT, ID_UNKNOWN, ID_NAME, ID_PID };
 
@@ -33,15 +34,24 @@ double dg_place_time(const struct dg_judge *j, const struct dg_place *p) {
 struct family {
     const char *comm, *engine; /* engine NULL: any */
 };
-static const struct family FAMILIES[] = {{"sglang", "sglang"},
+static const struct family FAMILIES[] = {{"sgl", "sglang"},
                                          {"VLLM::", "vllm"},
                                          {"vllm", "vllm"},
                                          {"ollama", "ollama"},
-                                         {"llama-", NULL},
+                                         {"llama", NULL},
+                                         {"koboldcpp", NULL},
+                                         {"local-ai", NULL},
+                                         {"mlc_llm", NULL},
+                                         {"mistralrs", NULL},
+                                         {"aphrodite", NULL},
                                          {"text-generation", "tgi"},
+                                         {"text-embeddings", NULL},
                                          {"trtllm", "tensorrt-llm"},
                                          {"tritonserver", NULL},
                                          {"lmdeploy", NULL},
+                                         {"dynamo", NULL},
+                                         {"torchrun", NULL},
+                                         {"deepspeed", NULL},
                                          {"python", NULL},
                                          {"pt_main_thread", NULL},
                                          {"ray::", NULL},
@@ -65,7 +75,7 @@ static struct dg_slice capture_text(const struct dg_finding *f, bool last, const
     return (struct dg_slice){NULL, 0};
 }
 
-/* The kernel cuts names at 15 bytes, so either may be a prefix of the other. */
+/* The kernel cuts names at COMM_MAX bytes, so either may be a prefix of the other. */
 static bool same_comm(struct dg_slice comm, struct dg_slice label) {
     return label.len >= 4 && (dg_slice_starts(label, comm) || (comm.len >= 4 && dg_slice_starts(comm, label)));
 }
@@ -86,10 +96,27 @@ static bool pid_seen(const struct dg_judge *j, long pid) {
     return false;
 }
 
-static bool label_seen(const struct dg_judge *j, struct dg_slice comm) {
+/* The last element of a path, cut as the kernel cuts it. */
+static bool is_program(struct dg_slice word, struct dg_slice comm) {
+    struct dg_slice name = dg_slice_from(word, (size_t)(dg_slice_rfind_ch(word, '/') + 1));
+    return name.len && dg_slice_eq(dg_slice_upto(name, COMM_MAX), comm);
+}
+
+/* A word of the command in front of its options: what a launcher (nice, sudo) starts stands behind its name. */
+static bool in_command(struct dg_slice command, struct dg_slice comm) {
+    struct dg_slice word;
+    while (dg_slice_split(&command, ' ', &word) && !dg_slice_starts(word, DG_S("--")))
+        if (is_program(word, comm)) return true;
+    return false;
+}
+
+/* Does the log name the process: in front of its lines, as its command, or where the shell tells of the death? */
+static bool name_seen(const struct dg_judge *j, struct dg_slice comm) {
+    if (in_command(j->d->attempt.command, comm)) return true;
     DG_EACH_FINDING(j, i) {
         const struct dg_finding *f = &j->scan->findings[i];
-        if (!dg_kernel_side(j, f) && same_comm(comm, f->first.label)) return true;
+        if (dg_kernel_side(j, f)) continue;
+        if (same_comm(comm, f->first.label) || is_program(capture_text(f, false, "program"), comm)) return true;
     }
     return false;
 }
@@ -99,7 +126,7 @@ static enum identity identity(const struct dg_judge *j, const struct dg_finding 
     int64_t pid;
     if (dg_slice_i64(pid_text, &pid) && pid > 1 && pid_seen(j, (long)pid)) return ID_PID;
     if (!comm.len) return ID_UNKNOWN;
-    if (label_seen(j, comm)) return ID_NAME;
+    if (name_seen(j, comm)) return ID_NAME;
     for (size_t i = 0; i < DG_COUNT(FAMILIES); i++)
         if (dg_slice_starts(comm, dg_cstr(FAMILIES[i].comm)))
             return !FAMILIES[i].engine || !j->d->attempt.engine.len ||

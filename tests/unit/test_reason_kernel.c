@@ -143,6 +143,41 @@ static void test_no_common_clock(void **state) {
     fx_free(x);
 }
 
+/* The server's log has no clock; the kernel killed `comm`. */
+static struct fx *killed_without_a_clock(const char *command, const char *shell_says, const char *comm) {
+    struct fx *x = server_and_kernel(NAN, NAN);
+    if (command) fx_fact(x, 2, "command", command);
+    if (shell_says) fx_capture(x, &x->findings[1], "program", shell_says, DG_CAP_TEXT);
+    kill_at(x, NAN, comm);
+    fx_judge(x);
+    return x;
+}
+
+static void test_the_command_names_the_process(void **state) {
+    static const struct {
+        const char *command, *shell_says, *comm;
+        bool ours;
+    } rows[] = {
+        {"./main inference --model chrome", NULL, "main", true},
+        {"nice -n -20 /opt/bin/a-server-with-a-long-name --port 1", NULL, "a-server-with-a", true},
+        {"./main inference --model chrome", NULL, "chrome", false},
+        {"./main inference --model /m/java", NULL, "java", false},
+        {"./main inference", NULL, "mai", false},
+        {"./main inference", NULL, "postgres", false},
+        {NULL, "./main", "main", true},
+        {NULL, "./main", "java", false},
+        {NULL, NULL, "main", false},
+        {NULL, NULL, "sgl_diffusion::", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < DG_COUNT(rows); i++) {
+        struct fx *x = killed_without_a_clock(rows[i].command, rows[i].shell_says, rows[i].comm);
+        assert_int_equal(x->d->status, rows[i].ours ? DG_STATUS_FAILURE : DG_STATUS_INCONCLUSIVE);
+        if (rows[i].ours) assert_int_equal(x->d->causes[0].confidence, DG_POSSIBLE);
+        fx_free(x);
+    }
+}
+
 static void test_hardware_comes_before_what_the_server_saw(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -240,6 +275,7 @@ int main(void) {
         cmocka_unit_test(test_whole_hours_suggest_a_zone),
         cmocka_unit_test(test_a_log_that_ends_before_the_death_is_told),
         cmocka_unit_test(test_no_common_clock),
+        cmocka_unit_test(test_the_command_names_the_process),
         cmocka_unit_test(test_hardware_comes_before_what_the_server_saw),
         cmocka_unit_test(test_a_timeout_looks_back),
         cmocka_unit_test(test_a_kernel_log_by_itself),
