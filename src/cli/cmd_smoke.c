@@ -2,7 +2,7 @@
 #include "cli/rows.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "reason/smoke.h"
+#include "match/smoke.h"
 
 enum { ROOM = 64 << 20 };
 

@@ -348,6 +348,8 @@ void pcre_release(struct pcre *p);
 struct regex *regex_of(const struct dg_matcher *m, const struct dg_pattern *p);
 /* As pcre2_match(). `tried`: how often it ran. */
 int regex_run(struct pcre *p, struct regex *r, uint64_t tried, struct dg_slice subject, size_t start, uint32_t options);
+/* After a match: may it count? Not where the pattern wants garbage and the answer is language. */
+bool regex_counts(const struct pcre *p, const struct regex *r, const struct dg_pattern *of, struct dg_slice subject);
 /* What its groups hold after a match: `out` has room for CAPS_MAX. */
 uint32_t regex_captures(const struct pcre *p, const struct regex *r, struct dg_slice subject, struct dg_capture *out);
 /* Where in the message the literal stands that was seen at `hint`, which may lie in the prefix; -1: nowhere. */

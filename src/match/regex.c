@@ -1,6 +1,7 @@
 /* One pattern on one message: the literal, then the regex in a window around it. */
 #include "match/engine.h"
 #include "base/timex.h"
+#include "match/smoke.h"
 
 enum {
     LONG_WINDOW = 256 << 10,
@@ -143,6 +144,22 @@ uint32_t regex_captures(const struct pcre *p, const struct regex *r, struct dg_s
     return n;
 }
 
+static struct dg_slice group_text(const struct pcre *p, const struct regex *r, struct dg_slice subject,
+                                  struct dg_slice name) {
+    const size_t *ov = pcre2_get_ovector_pointer(p->data);
+    uint32_t pairs = pcre2_get_ovector_count(p->data);
+    for (uint32_t i = 0; i < r->n_groups; i++) {
+        size_t from = 2 * (size_t)r->groups[i].number;
+        if (!dg_slice_eq(r->groups[i].name, name) || r->groups[i].number >= pairs || ov[from] == PCRE2_UNSET) continue;
+        if (ov[from] < ov[from + 1]) return dg_slice(subject.ptr + ov[from], ov[from + 1] - ov[from]);
+    }
+    return (struct dg_slice){NULL, 0};
+}
+
+bool regex_counts(const struct pcre *p, const struct regex *r, const struct dg_pattern *of, struct dg_slice subject) {
+    return !of->garbage || dg_smoke_quoted(group_text(p, r, subject, DG_S("answer")));
+}
+
 /* The regex sees the message whole when it is short, else a window around each of the first few places of the literal.
  */
 static bool regex_match(struct engine *e, const struct dg_pattern *p, const struct msg *m, size_t lit_at,
@@ -161,6 +178,7 @@ static bool regex_match(struct engine *e, const struct dg_pattern *p, const stru
         uint32_t options = (m->bol ? 0 : PCRE2_NOTBOL) | (m->eol && end == m->body.len ? 0 : PCRE2_NOTEOL);
         struct dg_slice subject = dg_slice_upto(m->body, end);
         int n = run(e, r, rule, subject, start, options);
+        if (n >= 0 && !regex_counts(&e->scanner.pcre, r, p, subject)) return false;
         if (n >= 0) {
             caps->n = regex_captures(&e->scanner.pcre, r, subject, caps->v);
             return true;

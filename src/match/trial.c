@@ -39,6 +39,7 @@ static enum trial by_regex(struct line_trial *t, struct sight *sight, const stru
     if (!r || r == &REGEX_BAD || atomic_load_explicit(&r->slow, memory_order_relaxed) || !room(t->h)) return TRIAL_NONE;
     int n = run(t, r, p);
     if (n < 0) return n == PCRE2_ERROR_NOMATCH ? TRIAL_FAILED : TRIAL_NONE;
+    if (!regex_counts(&t->s->pcre, r, p, t->msg->body)) return TRIAL_FAILED;
     sight->caps = (uint32_t)t->h->caps.n;
     sight->n_caps = (uint16_t)regex_captures(&t->s->pcre, r, t->msg->body, t->h->caps.v + t->h->caps.n);
     t->h->caps.n += sight->n_caps;

@@ -46,6 +46,7 @@ struct dg_strs { /* list of texts */
 struct dg_pattern {
     struct dg_slice lit, re;
     bool long_window; /* regex sees 256 KiB instead of 4 KiB around the literal */
+    bool garbage;     /* what the capture `answer` holds is no language (match/smoke.h) */
     uint16_t rare;    /* where in `lit` its rarest bytes begin (base/rare.h) */
     uint32_t id;
     uint32_t rule;  /* index of its rule */

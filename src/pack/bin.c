@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define FORMAT "diagnose packs 4"
+#define FORMAT "diagnose packs 5"
 enum { BIN_MAX = 64 << 20 };
 
 /* Its size is a multiple of DG_FROZEN_ALIGN. */
@@ -41,9 +41,9 @@ DG_FROZEN_TYPE(PAIR, dg_set, DG_TEXT(dg_set, name), DG_TEXT(dg_set, value));
 DG_FROZEN_TYPE(COND, dg_cond, DG_TEXT(dg_cond, left), DG_TEXT(dg_cond, right), DG_PLAIN(dg_cond, op));
 DG_FROZEN_TYPE(FOR, dg_for, DG_TEXT(dg_for, engine), DG_TEXT(dg_for, range));
 DG_FROZEN_TYPE(PATTERN, dg_pattern, DG_TEXT(dg_pattern, lit), DG_TEXT(dg_pattern, re),
-               DG_PLAIN(dg_pattern, long_window), DG_PLAIN(dg_pattern, rare), DG_PLAIN(dg_pattern, id),
-               DG_PLAIN(dg_pattern, rule), DG_PLAIN(dg_pattern, part), DG_PLAIN(dg_pattern, negative),
-               DG_PLAIN(dg_pattern, opens_end));
+               DG_PLAIN(dg_pattern, long_window), DG_PLAIN(dg_pattern, garbage), DG_PLAIN(dg_pattern, rare),
+               DG_PLAIN(dg_pattern, id), DG_PLAIN(dg_pattern, rule), DG_PLAIN(dg_pattern, part),
+               DG_PLAIN(dg_pattern, negative), DG_PLAIN(dg_pattern, opens_end));
 DG_FROZEN_TYPE(CAPDEF, dg_capdef, DG_TEXT(dg_capdef, name), DG_PLAIN(dg_capdef, type), DG_PLAIN(dg_capdef, key));
 DG_FROZEN_TYPE(REJECT, dg_reject, DG_TEXT(dg_reject, axis), DG_TEXT(dg_reject, value), DG_TEXT(dg_reject, on),
                DG_TEXT(dg_reject, how));

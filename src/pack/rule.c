@@ -139,8 +139,11 @@ static void read_re(struct reader *r, const struct dg_yaml *n, void *re) {
 static void read_pattern(struct reader *r, const struct dg_yaml *n, struct dg_pattern *ret) {
     static const struct field FIELDS[] = {{"lit", read_lit, offsetof(struct dg_pattern, lit)},
                                           {"re", read_re, offsetof(struct dg_pattern, re)},
-                                          {"long", read_bool, offsetof(struct dg_pattern, long_window)}};
+                                          {"long", read_bool, offsetof(struct dg_pattern, long_window)},
+                                          {"garbage", read_bool, offsetof(struct dg_pattern, garbage)}};
     read_map(r, n, FIELDS, DG_COUNT(FIELDS), ret);
+    if (ret->garbage && dg_slice_find(ret->re, DG_S("(?<answer>")) < 0)
+        reader_fault(r, n->line, n->col, "garbage is judged of a group that is named answer");
     ret->rare = dg_rare_run(ret->lit);
     if (n->type == DG_YAML_MAP && !dg_yaml_get(n, "lit")) reader_fault(r, n->line, n->col, "a pattern needs lit");
 }

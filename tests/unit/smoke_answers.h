@@ -51,6 +51,16 @@ static const char *const GOOD[] = {
     "aaaa is a string of four a's.",
     "To be, or not to be, that is the question:\nWhether 'tis nobler in the mind to suffer\nThe slings and arrows of outrageous fortune",
     "I do not know. I really do not know. But I can look it up: the treaty was signed in 1648 in Munster and Osnabruck.",
+    "Apples, pears, plums, cherries, quinces, medlars, figs, dates, grapes, lemons, limes, oranges, kiwis, mangoes, "
+    "papayas, guavas, lychees, melons, apricots, peaches, nectarines, berries, currants, olives",
+    "Der Server startet nicht, weil die Karte zu wenig Speicher hat. Setzen Sie die Auslastung auf einen kleineren Wert "
+    "und starten Sie den Dienst neu; danach sollte das Modell in den Speicher der Karte passen.",
+    "Yapay zeka modelleri b\xc3\xbcy\xc3\xbck veri k\xc3\xbcmeleri \xc3\xbczerinde e\xc4\x9fitilir ve sonra yeni metinler \xc3\xbcretir. Sunucu "
+    "istekleri alir, s\xc4\xb1raya koyar ve yan\xc4\xb1tlar\xc4\xb1 adim ad\xc4\xb1m g\xc3\xb6nderir, boylece kullanan beklemez.",
+    "Use JavaScript, TypeScript or PostgreSQL. On GitHub, OpenTelemetry and LangChain have examples that you can copy; "
+    "YouTube has videos of HuggingFace about SentencePiece too.",
+    "docker run --gpus all --ipc=host -p 8000:8000 vllm/vllm-openai:latest --model Qwen/Qwen3-8B --max-model-len 8192",
+    "Silent pond at dawn\nfrog leaps into still water\nripples fade away\nold stones keep their moss\nmorning light returns",
 };
 static const char *const BAD[] = {
     "!!!!!!!!!!!!!!!!!!!!!!!!!!!!",
@@ -110,4 +120,9 @@ static const char *const BAD[] = {
     "0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
     "({({({({({({({({({({({({({({({({({({({({({({({",
     "\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the",
+    "'s's's't's's's's's's't's's's's's's's's't's's's's",
+    "MethodInfoyageegebens kettle StringTokenizer obey ucwordsVerwaltung inch lanternMandateQuilt pier dust ember",
+    "kettle obey velvet inch polymer dust lantern gravel orbit shrug mandate pier ember quilt radish copper swerve "
+    "hollow beacon tundra mitten glare pivot sonnet walnut drizzle",
+    "the of and to the in a of is the to and the of a in to the is and of the to a with in the of",
 };

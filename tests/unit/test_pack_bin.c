@@ -3,7 +3,7 @@
 
 static const char RULES[] =
     "- id: a\n  title: T\n  role: cause\n  class: x/y\n  in: [kernel]\n  for: {vllm: '>=1'}\n"
-    "  match: {sequence: [{lit: 'abcdef', re: '(?<n>\\d+)', long: true}, {lit: 'ghijkl'}], not: [{lit: 'mnopqr'}], within: {lines: 7, seconds: 2, same: process}, at: first}\n"
+    "  match: {sequence: [{lit: 'abcdef', re: '(?<n>\\d+)', long: true}, {lit: 'ghijkl', re: 'l(?<answer>.)', garbage: true}], not: [{lit: 'mnopqr'}], within: {lines: 7, seconds: 2, same: process}, at: first}\n"
     "  captures: {n: bytes}\n  key: [n]\n  confirms: 'n > 5'\n  contradicts: 'n < 5'\n"
     "  rejects: [{axis: a, value: v, on: '9.0', how: slow}]\n  refines: [t/b]\n  explains: ['t/*']\n  summary: S\n  why: W\n  but: B\n"
     "  actions: [{do: D, kind: setting, flags: [f, g], environment: {K: V}, packages: [p], if: ['n == 1'], for: {vllm: '*'}, cost: c, undo: u, cautions: [x]}]\n"
@@ -47,7 +47,7 @@ static void what_is_written_is_read(void **state) {
     const struct dg_rule *r = &b->rules[0];
     assert_true(r->kinds == a->rules[0].kinds && r->within_lines == 7 && r->within_seconds == 2 && r->within_process &&
                 r->at_first);
-    assert_true(r->patterns[0].long_window && r->patterns[2].negative && r->n_positive == 2);
+    assert_true(r->patterns[0].long_window && r->patterns[1].garbage && r->patterns[2].negative && r->n_positive == 2);
     assert_true(r->captures[0].key && r->captures[0].type == DG_CAP_BYTES);
     assert_slice(r->contradicts.right, "5");
     assert_slice(r->actions[0].env[0].value, "V");

@@ -125,6 +125,7 @@ static const struct {
     {"- {id: a, title: x, role: fact, match: {lit: @\"abc\\rdef\"}}", "lit holds a line break"},
     {"- {id: a, title: x, role: fact, match: {lit: @'" X1000 "'}}", "lit has 1000 bytes, 512 at most"},
     {"- {id: a, title: x, role: fact, match: @{re: 'abcdef'}}", "a pattern needs lit"},
+    {"- {id: a, title: x, role: fact, match: @{lit: 'abcdef', garbage: true}}", "a group that is named answer"},
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@|b'}}", "a '|' outside of groups"},
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: 'a@(?=b)'}}", "look-around"},
     {"- {id: a, title: x, role: fact, match: {lit: 'abcdef', re: '(a)@\\1'}}", "a back-reference"},

@@ -1,4 +1,4 @@
-#include "reason/smoke.h"
+#include "match/smoke.h"
 #include "base/mem.h"
 #include "smoke_answers.h"
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static void bad_answers_are_caught(void **state) {
             caught++;
         else
             print_message("bad answer %zu passed\n", i);
-    assert_true(caught >= 45);
+    assert_true(caught >= 49);
 }
 
 static void nothing_is_not_garbage(void **state) {
@@ -70,12 +70,23 @@ static void answers_are_taken_out(void **state) {
     assert_false(dg_smoke_answer(DG_S("{\"error\":{\"code\":500}}"), &none));
 }
 
+static void quoted_answers_are_judged(void **state) {
+    (void)state;
+    assert_true(dg_smoke_quoted(DG_S("!!!!!!!!!!!!!!!!!!!!!!!!")));
+    assert_true(dg_smoke_quoted(
+        DG_S("\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021\\u0021"
+             "\\u0021\\u0021\\u0021")));
+    assert_false(dg_smoke_quoted(DG_S("It\\'s \\\"Paris\\\".\\nIt lies on the Seine. \\ud83d\\ude00")));
+    assert_false(dg_smoke_quoted(DG_S("!!!!")));
+    assert_false(dg_smoke_quoted(DG_S("")));
+    assert_false(dg_smoke_quoted(DG_S("a cut escape, and one more word\\")));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_answers_pass),
-        cmocka_unit_test(bad_answers_are_caught),
-        cmocka_unit_test(nothing_is_not_garbage),
-        cmocka_unit_test(answers_are_taken_out),
+        cmocka_unit_test(good_answers_pass),         cmocka_unit_test(bad_answers_are_caught),
+        cmocka_unit_test(nothing_is_not_garbage),    cmocka_unit_test(answers_are_taken_out),
+        cmocka_unit_test(quoted_answers_are_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
-#include "reason/smoke.h"
+#include "match/smoke.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "match/salad.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <utf8proc.h>
 
@@ -85,6 +87,9 @@ static enum script script_of(int32_t c) {
 
 static bool is_space(int32_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0xa0 || c == 0x3000; }
 
+/* What lines are drawn with. */
+static bool draws(int32_t c) { return c > 0 && c < 0x80 && strchr("-=_*.~#|+", c); }
+
 struct counts {
     size_t chars, visible, bad, switches, letters;
     size_t per_script[N_SCRIPTS];
@@ -92,6 +97,21 @@ struct counts {
     size_t run;
     bool only_one; /* the whole text is one character over and over */
 };
+
+/* Is it made of a handful of characters, though it is long? Not of digits, of which a number is, nor of lines drawn. */
+static bool few_characters(struct dg_slice t, size_t visible) {
+    enum { MANY = 32, FEW = 4 };
+    bool seen[256] = {false};
+    size_t n = 0;
+    if (visible < MANY) return false;
+    for (size_t i = 0; i < t.len; i++) {
+        unsigned char c = (unsigned char)t.ptr[i];
+        if (c >= 0x80 || isdigit(c) || draws(c)) return false;
+        n += !isspace(c) && !seen[c];
+        seen[c] = true;
+    }
+    return n <= FEW;
+}
 
 static struct counts count(struct dg_slice t) {
     struct counts k = {.only_one = true};
@@ -156,9 +176,6 @@ static bool ends_in_loop(struct dg_slice t, struct dg_slice *ret_phrase, size_t 
     }
     return false;
 }
-
-/* What lines are drawn with. */
-static bool draws(int32_t c) { return c > 0 && c < 0x80 && strchr("-=_*.~#|+", c); }
 
 /* Rows of a list, a table or a drawing repeat on purpose: whole lines, and not without end. */
 static bool on_purpose(struct dg_slice phrase, size_t rounds) {
@@ -233,6 +250,8 @@ static bool garbled(const struct counts *k, struct dg_slice t, char *reason, siz
         snprintf(reason, size, "one character, %s, %zu times", shown, k->visible);
     else if (k->run >= 16 && k->run * 2 >= k->visible && !draws(k->run_char))
         snprintf(reason, size, "%s %zu times in a row", shown, k->run);
+    else if (few_characters(t, k->visible))
+        snprintf(reason, size, "%zu characters of four kinds at most", k->visible);
     else
         return false;
     return true;
@@ -262,7 +281,59 @@ enum dg_smoke dg_smoke_judge(struct dg_slice text, char *reason, size_t size) {
     }
     struct counts k = count(t);
     if (garbled(&k, t, reason, size) || repeats(t, reason, size)) return DG_SMOKE_GARBAGE;
-    bool random = scripts_at_random(&k);
-    snprintf(reason, size, "%s", random ? "letters of several scripts mixed at random" : "nothing speaks against it");
-    return random ? DG_SMOKE_GARBAGE : DG_SMOKE_PLAUSIBLE;
+    const char *fault = scripts_at_random(&k) ? "letters of several scripts mixed at random" : dg_salad(t);
+    snprintf(reason, size, "%s", fault ? fault : "nothing speaks against it");
+    return fault ? DG_SMOKE_GARBAGE : DG_SMOKE_PLAUSIBLE;
+}
+
+/* ---- an answer as a log quotes it
+ * ----------------------------------------------------------------------------------------------------------------- */
+
+static int hex(struct dg_slice digits, uint32_t *ret) {
+    *ret = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        unsigned char c = (unsigned char)digits.ptr[i];
+        if (!isxdigit(c)) return -1;
+        *ret = *ret << 4 | (uint32_t)(isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return 0;
+}
+
+/* What a backslash stands for, as JSON and Python write it; halves of a pair are taken as two bad characters. */
+static size_t unescape_one(struct dg_slice s, struct dg_buf *out) {
+    static const char NAMES[] = "ntrbf", ARE[] = "\n\t\r\b\f";
+    const char *name = s.len > 1 ? memchr(NAMES, s.ptr[1], sizeof(NAMES) - 1) : NULL;
+    uint32_t c;
+    uint8_t raw[4];
+    if (s.len < 2) return s.len;
+    if (s.ptr[1] == 'u' && s.len >= 6 && !hex(dg_slice(s.ptr + 2, 4), &c) && c) {
+        if (c >= 0xd800 && c < 0xe000) c = c < 0xdc00 ? 0x1f600 : 0; /* a pair is one picture or rare letter */
+        if (c) dg_buf_add(out, raw, (size_t)utf8proc_encode_char((int32_t)c, raw));
+        return 6;
+    }
+    dg_buf_addc(out, name ? ARE[name - NAMES] : s.ptr[1]);
+    return 2;
+}
+
+/* Without the last character, which may be cut. */
+static size_t whole_characters(struct dg_slice s) {
+    while (s.len && ((unsigned char)s.ptr[s.len - 1] & 0xc0) == 0x80) s.len--;
+    return s.len ? s.len - 1 : 0;
+}
+
+bool dg_smoke_quoted(struct dg_slice quoted) {
+    enum { LOOKED_AT = 1024, LEAST = 16 };
+    char reason[256];
+    _cleanup_(dg_buf_release) struct dg_buf text = DG_BUF_INIT(2 * LOOKED_AT);
+    for (size_t at = 0; at < quoted.len && text.len < LOOKED_AT;) {
+        struct dg_slice rest = dg_slice_from(quoted, at);
+        if (*rest.ptr == '\\') {
+            at += unescape_one(rest, &text);
+        } else {
+            dg_buf_addc(&text, *rest.ptr);
+            at++;
+        }
+    }
+    if (text.len >= LOOKED_AT) text.len = whole_characters(dg_buf_slice(&text));
+    return text.len >= LEAST && dg_smoke_judge(dg_buf_slice(&text), reason, sizeof(reason)) == DG_SMOKE_GARBAGE;
 }
