@@ -113,6 +113,20 @@ static bool few_characters(struct dg_slice t, size_t visible) {
     return n <= FEW;
 }
 
+/* The first tokens of many vocabularies are the signs of ASCII in their order: what comes out when all are as likely.
+ */
+static bool signs_at_random(struct dg_slice t, const struct counts *k) {
+    enum { MANY = 40, KINDS = 5 };
+    static const char SIGNS[] = "!#$%&'*+";
+    size_t kinds = 0, n = 0;
+    for (size_t s = 0; s < sizeof(SIGNS) - 1; s++) {
+        size_t before = n;
+        for (size_t i = 0; i < t.len; i++) n += t.ptr[i] == SIGNS[s];
+        kinds += n > before;
+    }
+    return k->visible >= MANY && kinds >= KINDS && n * 6 >= k->visible && k->letters * 5 < k->visible;
+}
+
 static struct counts count(struct dg_slice t) {
     struct counts k = {.only_one = true};
     enum script last = NONE;
@@ -250,6 +264,8 @@ static bool garbled(const struct counts *k, struct dg_slice t, char *reason, siz
         snprintf(reason, size, "one character, %s, %zu times", shown, k->visible);
     else if (k->run >= 16 && k->run * 2 >= k->visible && !draws(k->run_char))
         snprintf(reason, size, "%s %zu times in a row", shown, k->run);
+    else if (signs_at_random(t, k))
+        snprintf(reason, size, "%zu characters of which hardly one is a letter", k->visible);
     else if (few_characters(t, k->visible))
         snprintf(reason, size, "%zu characters of four kinds at most", k->visible);
     else

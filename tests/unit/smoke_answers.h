@@ -124,5 +124,6 @@ static const char *const BAD[] = {
     "MethodInfoyageegebens kettle StringTokenizer obey ucwordsVerwaltung inch lanternMandateQuilt pier dust ember",
     "kettle obey velvet inch polymer dust lantern gravel orbit shrug mandate pier ember quilt radish copper swerve "
     "hollow beacon tundra mitten glare pivot sonnet walnut drizzle",
+    "%\"23*%'.-!-\"*2'3+*&,\"$.)33.1$$0+0,21.&+3*$130+&3\"#&%,3'!-\"-\"\"$3'(-'1'+&\"'&)#1*-\"&,.%$1('*%)&\".&%%+!",
     "the of and to the in a of is the to and the of a in to the is and of the to a with in the of",
 };
