@@ -145,6 +145,7 @@ int dg_stream_next(struct dg_stream *s, struct dg_pool *pool, struct dg_buffer *
     k->last = s->ended;
     bool open = k->len && k->data[k->len - 1] != '\n'; /* the last line has no end here */
     k->more = open && !s->ended;
+    k->newlines = (uint32_t)newlines;
     k->first_line = s->next_line;
     k->line_map = NULL;
     memcpy(b->hidden, k->data + k->len, DG_BLOCK_TAIL);

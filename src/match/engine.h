@@ -8,6 +8,7 @@
  *   engine.c    the state of a scan, and what is handed out of it
  *   trial.c     stage 1: which of those hits match
  *   lines.c     stage 2: lines with hits, in file order, and the lines of open records
+ *   service.c   stage 2: signs of service, of which only the first and the last count
  *   rules.c     any, all, sequence, not, within
  *   found.c     findings, launches, epochs, spans of wrappers
  *   record.c    tracebacks and other fatal records
@@ -27,6 +28,8 @@
 enum limits {
     HITS_MAX = 32768,       /* lines of one pass; then the rest of the block gets a pass of its own, by one thread */
     SIGHTS_MAX = 131072,    /* the same of hits: a block of which each line matches several rules */
+    MURMURS_MAX = 65536,    /* the same of murmurs; what does not fit is taken as lines */
+    SAID_MAX = 32,          /* different literals among them */
     CAPS_MAX = 32,          /* captures of one match */
     CAPTURE_MAX = 64 << 10, /* bytes of one capture */
     TEXT_MAX = 2048,        /* bytes of a place's text */
@@ -63,6 +66,7 @@ struct literal { /* a text that is sought, once, for all its needles */
     uint32_t needles; /* the first; needle.same leads on */
     uint16_t run;     /* where its rarest bytes begin */
     bool is_short;
+    bool murmurs; /* its needles are signs of service, and what a `not` forbids */
 };
 struct sieve {
     struct literal *literals;
@@ -117,8 +121,12 @@ void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len
 /* ---- hits.c */
 struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
     uint32_t start, end, index, first, n;
-    bool tried;   /* hits.msgs holds its message */
-    bool put_off; /* it is looked at later (lines.c) */
+    uint32_t murmurs; /* there are before it */
+    bool tried;       /* hits.msgs holds its message */
+};
+/* A literal that murmurs, on a line that holds no other: a healthy log is full of them, and hardly any is looked at. */
+struct murmur {
+    uint32_t literal, at;
 };
 /* Not tried yet: stage 2 does; it matches; it does not and is left out. */
 enum trial { TRIAL_NONE, TRIAL_MATCHES, TRIAL_FAILED };
@@ -136,8 +144,12 @@ struct hits {
         struct dg_capture *v;
         size_t n, cap;
     } caps;
-    struct sight *sights; /* room for max(SIGHTS_MAX, n_needles) */
+    struct sight *sights; /* room for max(SIGHTS_MAX, n_needles), and behind those for a line that murmurs */
     uint32_t n_lines, n_hits;
+    struct murmur *murmurs; /* in order of lines; room for MURMURS_MAX */
+    uint32_t n_murmurs;
+    uint32_t said[SAID_MAX]; /* the literals of those */
+    uint32_t n_said;
     size_t to;           /* searched up to here; less than the block's length: search again from here */
     uint32_t line_at_to; /* number of the line that begins there */
 };
@@ -163,6 +175,10 @@ void hits_release(struct hits *h);
 /* Search data[from, len); `line` is the number of the line that begins at `from`, `kind` that of the source; -1: no hit
  * is tried. */
 void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, int kind, struct hits *h);
+/* The line of murmur i, which begins at `start`, as a line with hits but for its number, until the next such line.
+ * Returns the murmur behind it. */
+uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
+                         struct hit_line *ret);
 size_t count_newlines(const char *p, size_t n);
 
 /* ---- messages and matches */
@@ -266,6 +282,11 @@ struct span {
     int rank;
 };
 
+struct cursor { /* a place in the block at hand: there are `index` newlines before it */
+    size_t at;
+    uint32_t index;
+};
+
 struct engine {
     const struct dg_matcher *m;
     const struct dg_match_opts *opts;
@@ -293,10 +314,11 @@ struct engine {
     struct kept pulse;
     bool trouble;          /* an error since the epoch began */
     uint64_t epoch_serial; /* grows with each epoch of each launch */
-    struct quiet {         /* lines of the block at hand that hold nothing but signs of service, not looked at yet */
+    struct quiet {         /* murmurs of the block at hand that were put off */
         const struct dg_block *block;
         const struct hits *hits;
-        uint32_t from, to; /* of hits->lines; those between that hold more were looked at */
+        uint32_t from, to;  /* those between on lines that could not wait were looked at */
+        struct cursor known; /* near them */
         uint64_t serial;
     } quiet;
     uint32_t launch_found;
@@ -371,11 +393,18 @@ int engine_finish(struct engine *e, struct dg_scan **ret);
 void engine_begin_source(struct engine *e, uint32_t source, enum dg_kind kind);
 void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h);
 void engine_end_source(struct engine *e);
+struct line line_of(struct engine *e, const struct dg_block *b, size_t start, size_t end, uint32_t index);
+
+/* ---- service.c */
+bool is_service(const struct dg_matcher *m, uint32_t needle);
+bool murmurs(const struct dg_matcher *m, const struct literal *l); /* literal.murmurs */
+size_t line_begin(const struct dg_block *b, size_t at);
+uint32_t line_index(struct cursor *known, const struct dg_block *b, size_t start); /* known: becomes this place */
+/* Put murmurs [from, to) off. False: they cannot wait. */
+bool quiet_put_off(struct engine *e, const struct hits *h, uint32_t from, uint32_t to);
 void quiet_settle(struct engine *e); /* look at the signs of service that were put off */
-void trouble_begins(
-    struct engine *e); /* an error: signs of service before it are settled, those after it make an epoch */
-/* Does the line hold nothing but signs of service, and what a rule must *not* have beside it? */
-bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l);
+/* An error: signs of service before it are settled, those after it make an epoch. */
+void trouble_begins(struct engine *e);
 
 /* ---- rules.c */
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);

@@ -23,13 +23,15 @@ static size_t room(const struct dg_matcher *m) { return m->n_needles > SIGHTS_MA
 
 int hits_init(struct hits *h, const struct dg_matcher *m) {
     *h = (struct hits){.lines = dg_malloc(HITS_MAX * sizeof(*h->lines)),
-                       .sights = dg_malloc(room(m) * sizeof(*h->sights))};
-    return h->lines && h->sights ? 0 : -DG_E_NOMEM;
+                       .sights = dg_malloc((room(m) + m->n_needles) * sizeof(*h->sights)),
+                       .murmurs = dg_malloc(MURMURS_MAX * sizeof(*h->murmurs))};
+    return h->lines && h->sights && h->murmurs ? 0 : -DG_E_NOMEM;
 }
 
 void hits_release(struct hits *h) {
     free(h->lines);
     free(h->sights);
+    free(h->murmurs);
     free(h->msgs);
     free(h->caps.v);
     *h = (struct hits){0};
@@ -65,7 +67,7 @@ struct pass {
     size_t counted; /* newlines before here are in `line` */
     uint32_t line;
     int kind;
-    bool cut;
+    bool tries, cut;
 };
 
 /* The needles of one literal are in order, so what is to be sorted is made of a few runs: merge each with those before
@@ -87,17 +89,44 @@ static void close_line(struct pass *p) {
     struct hit_line *l = &h->lines[h->n_lines - 1];
     l->n = h->n_hits - l->first;
     sort_line(h->sights + l->first, l->n, p->s->run);
-    if (p->kind < 0) return;
+    if (!p->tries) return;
     trial_line(p->s, p->data, p->len, (enum dg_kind)p->kind, h, h->n_lines - 1);
     h->n_hits = l->first + l->n;
     if (!l->n) h->n_lines--;
 }
 
+static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
+    if (p->s->seen[needle] == p->s->serial) return true;
+    if (p->h->n_hits == p->room) return false;
+    p->s->seen[needle] = p->s->serial;
+    p->h->sights[p->h->n_hits++] = (struct sight){.needle = needle, .at = (uint32_t)at};
+    return true;
+}
+
+static bool add_hits(struct pass *p, const struct literal *l, size_t at) {
+    for (uint32_t n = l->needles; n != DG_NONE; n = p->s->m->needles[n].same)
+        if (!add_hit(p, n, at)) return false;
+    return true;
+}
+
+/* What murmured on the line at hand before it said more. */
+static bool take_back(struct pass *p) {
+    struct hits *h = p->h;
+    uint32_t n = h->n_murmurs, end = n;
+    while (n && h->murmurs[n - 1].at >= h->lines[h->n_lines - 1].start) n--;
+    h->lines[h->n_lines - 1].murmurs = h->n_murmurs = n;
+    for (; n < end; n++)
+        if (!add_hits(p, &p->s->m->sieve.literals[h->murmurs[n].literal], h->murmurs[n].at)) return false;
+    return true;
+}
+
+static bool on_line(const struct hits *h, size_t at) { return h->n_lines && at <= h->lines[h->n_lines - 1].end; }
+
 /* Make the line around `at` the one at hand; a hit inside the last line changes nothing. */
 static bool enter_line(struct pass *p, size_t at) {
     struct hits *h = p->h;
     size_t floor = h->n_lines ? h->lines[h->n_lines - 1].end : p->from;
-    if (h->n_lines && at <= floor) return true;
+    if (on_line(h, at)) return true;
     close_line(p);
     if (h->n_lines == HITS_MAX) return false;
     const char *nl = memrchr(p->data + floor, '\n', at - floor);
@@ -112,14 +141,16 @@ static bool enter_line(struct pass *p, size_t at) {
     p->s->serial++;
     h->lines[h->n_lines++] =
         (struct hit_line){.start = (uint32_t)start, .end = (uint32_t)end, .index = p->line, .first = h->n_hits};
-    return true;
+    return take_back(p);
 }
 
-static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
-    if (p->s->seen[needle] == p->s->serial) return true;
-    if (p->h->n_hits == p->room) return false;
-    p->s->seen[needle] = p->s->serial;
-    p->h->sights[p->h->n_hits++] = (struct sight){.needle = needle, .at = (uint32_t)at};
+/* One more murmur, if there is room for it. */
+static bool murmur(struct hits *h, uint32_t literal, size_t at) {
+    uint32_t i = 0;
+    while (i < h->n_said && h->said[i] != literal) i++;
+    if (i == SAID_MAX || h->n_murmurs == MURMURS_MAX) return false;
+    if (i == h->n_said) h->said[h->n_said++] = literal;
+    h->murmurs[h->n_murmurs++] = (struct murmur){literal, (uint32_t)at};
     return true;
 }
 
@@ -135,24 +166,28 @@ static void cut(struct pass *p) {
         h->to = h->lines[h->n_lines - 1].end + 1;
         h->line_at_to = h->lines[h->n_lines - 1].index + 1;
     }
+    while (h->n_murmurs && h->murmurs[h->n_murmurs - 1].at >= h->to) h->n_murmurs--;
     p->cut = true;
 }
 
 /* No literal holds a newline, so each lies within one line. */
 static bool on_literal(void *ctx, const struct literal *l, size_t start) {
     struct pass *p = ctx;
-    if (!enter_line(p, start + l->text.len)) return cut(p), false;
-    for (uint32_t n = l->needles; n != DG_NONE; n = p->s->m->needles[n].same)
-        if (!add_hit(p, n, start)) return cut(p), false;
-    return true;
+    struct hits *h = p->h;
+    if (l->murmurs && p->kind >= 0 && !on_line(h, start + l->text.len) &&
+        murmur(h, (uint32_t)(l - p->s->m->sieve.literals), start))
+        return true;
+    if (enter_line(p, start + l->text.len) && add_hits(p, l, start)) return true;
+    cut(p);
+    return false;
 }
 
 static void plain_line(struct pass *p, size_t start, size_t end) {
-    const struct dg_matcher *m = p->s->m;
-    for (uint32_t i = 0; i < m->n_needles && !p->cut; i++) {
-        struct dg_slice lit = m->needles[i].lit;
+    const struct sieve *s = &p->s->m->sieve;
+    for (uint32_t i = 0; i < s->n_literals && !p->cut; i++) {
+        struct dg_slice lit = s->literals[i].text;
         const char *at = memmem(p->data + start, end - start, lit.ptr, lit.len);
-        if (at && (!enter_line(p, end) || !add_hit(p, i, (size_t)(at - p->data)))) cut(p);
+        if (at) on_literal(p, &s->literals[i], (size_t)(at - p->data));
     }
 }
 
@@ -173,8 +208,9 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
                      .room = room(s->m),
                      .counted = from,
                      .line = line,
-                     .kind = s->opts->plain ? -1 : kind};
-    h->n_lines = h->n_hits = 0;
+                     .kind = kind,
+                     .tries = kind >= 0 && !s->opts->plain};
+    h->n_lines = h->n_hits = h->n_murmurs = h->n_said = 0;
     h->caps.n = 0;
     h->to = len;
     s->serial++;
@@ -182,7 +218,21 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
         plain_pass(&p);
     else
         sieve_seek(&s->m->sieve, data, from, len, on_literal, &p);
-    if (p.cut) return;
-    close_line(&p);
-    h->line_at_to = p.line + (uint32_t)count_newlines(data + p.counted, len - p.counted);
+    if (!p.cut) close_line(&p);
+}
+
+uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
+                         struct hit_line *ret) {
+    const struct literal *literals = s->m->sieve.literals;
+    const char *nl = memchr(data + h->murmurs[i].at, '\n', len - h->murmurs[i].at);
+    struct hits own = {.sights = h->sights + h->n_hits};
+    struct pass p = {.s = s, .h = &own, .room = s->m->n_needles};
+    ret->end = nl ? (uint32_t)(nl - data) : (uint32_t)len;
+    ret->first = h->n_hits;
+    s->serial++;
+    for (; i < h->n_murmurs && h->murmurs[i].at < ret->end; i++)
+        add_hits(&p, &literals[h->murmurs[i].literal], h->murmurs[i].at);
+    ret->n = own.n_hits;
+    sort_line(own.sights, ret->n, s->run);
+    return i;
 }

@@ -195,12 +195,7 @@ static void open_text(struct engine *e, const struct dg_rule *rule, const struct
 
 /* ---- one block */
 
-struct cursor { /* the next line that was not looked at */
-    size_t at;
-    uint32_t index;
-};
-
-static struct line line_of(struct engine *e, const struct dg_block *b, size_t start, size_t end, uint32_t index) {
+struct line line_of(struct engine *e, const struct dg_block *b, size_t start, size_t end, uint32_t index) {
     struct line line = {.text = dg_slice(b->data + start, end - start),
                         .raw = b->line_map ? b->line_map[index] : b->first_line + index,
                         .seq = e->seq_base + index,
@@ -210,7 +205,7 @@ static struct line line_of(struct engine *e, const struct dg_block *b, size_t st
     return line;
 }
 
-/* Feed the lines before byte `to` to the open records, as long as there are any. */
+/* Feed the lines from c, the next that was not looked at, to byte `to` to the open records, as long as there are any. */
 static void walk(struct engine *e, const struct dg_block *b, struct cursor *c, size_t to) {
     while (e->n_records && c->at < to) {
         const char *nl = memchr(b->data + c->at, '\n', b->len - c->at);
@@ -242,112 +237,59 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
     }
 }
 
-/* ---- signs of service
- *
- * A healthy log is full of them, and only the first and the last of an epoch count. So while there is no trouble, lines
- * that hold nothing else are put off; they are looked at when the block ends or trouble begins, the last of each needle
- * and, once an epoch, the first. What is found does not depend on where blocks end. */
-
-static bool is_service(const struct dg_matcher *m, uint32_t needle) {
-    return needle >= m->lazy_from && needle < m->lazy_to;
-}
-
-static bool is_not(const struct dg_matcher *m, uint32_t needle) { return needle >= m->not_from && needle < m->not_to; }
-
-bool only_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l) {
+static bool any_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l) {
     for (uint32_t i = l->first; i < l->first + l->n; i++)
-        if (!is_service(m, h->sights[i].needle) && !is_not(m, h->sights[i].needle)) return false;
-    return true;
-}
-
-/* Is there nothing that a `not` on the line forbids? */
-static bool forbids_nothing(const struct engine *e, const struct hits *h, const struct hit_line *l) {
-    for (uint32_t i = l->first; i < l->first + l->n && is_not(e->m, h->sights[i].needle); i++)
-        if (!rule_idle(e, e->m->needles[h->sights[i].needle].rule)) return false;
-    return true;
-}
-
-static bool any_service(const struct engine *e, const struct hits *h, const struct hit_line *l) {
-    for (uint32_t i = l->first; i < l->first + l->n; i++)
-        if (is_service(e->m, h->sights[i].needle)) return true;
+        if (is_service(m, h->sights[i].needle)) return true;
     return false;
 }
 
-/* Try those needles of a line that was put off that did not yet match. */
-static void look_at(struct engine *e, const struct hit_line *l, bool first) {
-    const struct quiet *q = &e->quiet;
-    struct line line = {.text = {NULL, 0}}; /* made when one of them does */
-    for (uint32_t i = l->first; i < l->first + l->n; i++) {
-        const struct sight *sight = &q->hits->sights[i];
-        if (!is_service(e->m, sight->needle)) continue;
-        const struct needle *n = &e->m->needles[sight->needle];
-        struct service *s = &e->services[sight->needle - e->m->lazy_from];
-        uint64_t *done = first ? &s->first : &s->last, now = first ? e->epoch_serial : q->serial;
-        struct caps caps;
-        if (*done == now || e->rules[n->pattern->rule].off || !(n->rule->kinds & DG_KIND_BIT(e->kind))) continue;
-        if (!line.text.ptr) {
-            line = line_of(e, q->block, l->start, l->end, l->index);
-            line.parts = memchr(line.text.ptr, '\r', line.text.len) != NULL;
-        }
-        const struct msg *msg = pattern_match(e, n->pattern, &line, sight->at - l->start, &caps);
-        if (!msg) continue;
-        *done = now;
-        rule_hit(e, n->pattern, &line, msg, &caps);
-    }
-}
-
-void quiet_settle(struct engine *e) {
-    struct quiet *q = &e->quiet;
-    uint64_t raw = e->last_raw;
-    struct msg whole = e->whole[0]; /* of the line whose hit asks for this; its other needles come after it */
-    uint32_t from = q->from, to = q->to;
-    q->from = q->to = 0;
-    q->serial++;
-    for (uint32_t i = from; i < to; i++)
-        if (q->hits->lines[i].put_off) look_at(e, &q->hits->lines[i], true);
-    for (uint32_t i = to; i-- > from;)
-        if (q->hits->lines[i].put_off) look_at(e, &q->hits->lines[i], false);
-    e->last_raw = raw;
-    e->whole[0] = whole;
-}
-
-void trouble_begins(struct engine *e) {
-    if (e->trouble) return;
-    quiet_settle(e);
-    e->trouble = true;
-}
-
-static void handle_line(struct engine *e, const struct dg_block *b, struct hits *h, uint32_t i) {
-    struct hit_line *l = &h->lines[i];
-    l->put_off = !e->trouble && !e->n_records && !e->only && only_service(e->m, h, l) && forbids_nothing(e, h, l);
-    if (l->put_off) {
-        if (e->quiet.from == e->quiet.to) e->quiet.from = i;
-        e->quiet.to = i + 1;
-        return;
-    }
-    if (e->quiet.from < e->quiet.to && any_service(e, h, l)) quiet_settle(e);
+static void handle_line(struct engine *e, const struct dg_block *b, struct cursor *c, const struct hits *h,
+                        const struct hit_line *l, const struct msg *tried) {
+    e->quiet.known = (struct cursor){l->start, l->index};
+    if (e->quiet.from < e->quiet.to && any_service(e->m, h, l)) quiet_settle(e);
     struct line line = line_of(e, b, l->start, l->end, l->index);
-    if (l->tried) e->whole[0] = h->msgs[i];
-    line.whole_ready = l->tried;
+    if (tried) e->whole[0] = *tried;
+    line.whole_ready = tried != NULL;
     line_hits(e, &line, h, l);
+    *c = (struct cursor){l->end + 1, l->index + 1};
+}
+
+/* The murmurs from *i on before the line `to`, of those that cannot wait. */
+static void handle_murmurs(struct engine *e, const struct dg_block *b, struct cursor *c, struct hits *h, uint32_t *i,
+                           uint32_t to) {
+    struct hit_line l;
+    while (*i < to) {
+        size_t start = line_begin(b, h->murmurs[*i].at);
+        walk(e, b, c, start);
+        if (quiet_put_off(e, h, *i, to)) break;
+        l = (struct hit_line){.start = (uint32_t)start, .index = line_index(&e->quiet.known, b, start)};
+        *i = murmurs_to_line(&e->scanner, b->data, b->len, h, *i, &l);
+        handle_line(e, b, c, h, &l, NULL);
+    }
+    *i = to;
 }
 
 void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h) {
     struct cursor c = {0};
     for (;;) {
-        e->quiet = (struct quiet){.block = b, .hits = h, .serial = e->quiet.serial};
+        uint32_t murmur = 0;
+        e->quiet = (struct quiet){.block = b, .hits = h, .known = c, .serial = e->quiet.serial};
         for (uint32_t i = 0; i < h->n_lines; i++) {
-            if (e->n_records) walk(e, b, &c, h->lines[i].start);
-            handle_line(e, b, h, i);
-            c = (struct cursor){h->lines[i].end + 1, h->lines[i].index + 1};
+            const struct hit_line *l = &h->lines[i];
+            handle_murmurs(e, b, &c, h, &murmur, l->murmurs);
+            walk(e, b, &c, l->start);
+            handle_line(e, b, &c, h, l, l->tried ? &h->msgs[i] : NULL);
         }
+        handle_murmurs(e, b, &c, h, &murmur, h->n_murmurs);
+        bool whole = h->to >= b->len;
+        e->quiet.known = whole ? (struct cursor){b->len, b->newlines} : (struct cursor){h->to, h->line_at_to};
         quiet_settle(e);
-        if (h->to >= b->len) break;
+        if (whole) break;
         hits_find(s, b->data, b->len, h->to, h->line_at_to, e->only ? -1 : (int)e->kind, h);
     }
     walk(e, b, &c, b->len);
     bool open = b->len && b->data[b->len - 1] != '\n';
-    uint32_t lines = h->line_at_to + open;
+    uint32_t lines = b->newlines + open;
     tail(e, b, lines);
     e->seq_base += open && b->more ? lines - 1 : lines;
 }

@@ -6,7 +6,7 @@
 
 enum { JOBS = 4 };
 
-enum job_state { FREE, READY, BUSY, DONE };
+enum job_state { FREE, BUSY, DONE };
 struct job {
     struct dg_block *block;
     enum dg_kind kind; /* of its source */
@@ -29,7 +29,9 @@ struct pipeline {
     int failed;             /* 0, or why, told by `err` */
     struct dg_err err;
     struct scanner worker_scanner;
-    struct thread reader, worker;
+    struct thread worker;
+    bool reading;
+    unsigned blocks;
     bool stop;
     pthread_mutex_t lock;
     pthread_cond_t change;
@@ -37,15 +39,8 @@ struct pipeline {
 
 static struct job *nth(struct pipeline *p, unsigned i) { return &p->jobs[(p->first + i) % JOBS]; }
 
-static struct job *ready(struct pipeline *p) {
-    for (unsigned i = 0; i < p->n; i++)
-        if (nth(p, i)->state == READY) return nth(p, i);
-    return NULL;
-}
-
 /* Called and returning with the lock held. */
 static void do_job(struct pipeline *p, struct job *j, struct scanner *s) {
-    j->state = BUSY;
     pthread_mutex_unlock(&p->lock);
     hits_find(s, j->block->data, j->block->len, 0, 0, (int)j->kind, &j->hits);
     pthread_mutex_lock(&p->lock);
@@ -53,24 +48,15 @@ static void do_job(struct pipeline *p, struct job *j, struct scanner *s) {
     pthread_cond_broadcast(&p->change);
 }
 
-static void *work(void *ctx) {
-    struct pipeline *p = ctx;
-    pthread_mutex_lock(&p->lock);
-    while (!p->stop) {
-        struct job *j = ready(p);
-        if (j)
-            do_job(p, j, &p->worker_scanner);
-        else
-            pthread_cond_wait(&p->change, &p->lock);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
-}
+/* May another block be read now? */
+static bool may_read(const struct pipeline *p) { return !p->reading && !p->ended && p->n < p->max; }
 
-/* One more block, for which there is a free job; or the end. Called and returning with the lock held. */
-static void take_in(struct pipeline *p) {
+/* The next block, through stage 1; or the end. It is scanned where it was read, while it is in that processor's cache.
+ * Called and returning with the lock held. */
+static void take_in(struct pipeline *p, struct scanner *s) {
     struct job *j = nth(p, p->n); /* it stays the same when older ones retire */
     uint32_t n;
+    p->reading = true;
     pthread_mutex_unlock(&p->lock);
     int r = p->opts->next(p->opts->in, &j->block, &p->err);
     if (r > 0) j->kind = p->opts->sources(p->opts->in, &n)[j->block->source].kind;
@@ -79,22 +65,25 @@ static void take_in(struct pipeline *p) {
         r = dg_err_nomem(&p->err);
     }
     pthread_mutex_lock(&p->lock);
+    p->reading = false;
     if (r > 0) {
-        j->state = READY;
+        j->state = BUSY;
         p->n++;
+        p->blocks++;
     } else {
         p->ended = true;
         p->failed = r;
     }
     pthread_cond_broadcast(&p->change);
+    if (r > 0) do_job(p, j, s);
 }
 
-static void *read_on(void *ctx) {
+static void *work(void *ctx) {
     struct pipeline *p = ctx;
     pthread_mutex_lock(&p->lock);
     while (!p->stop && !p->ended) {
-        if (p->n < p->max)
-            take_in(p);
+        if (may_read(p))
+            take_in(p, &p->worker_scanner);
         else
             pthread_cond_wait(&p->change, &p->lock);
     }
@@ -102,28 +91,24 @@ static void *read_on(void *ctx) {
     return NULL;
 }
 
-/* Without them everything goes on, slower. */
-static void start_threads(struct pipeline *p) {
+/* Without it everything goes on, slower. */
+static void start_worker(struct pipeline *p) {
+    if (p->max == 1 || p->worker.runs) return;
     p->worker.runs = !scanner_init(&p->worker_scanner, p->m, p->opts) && !pthread_create(&p->worker.id, NULL, work, p);
-    p->reader.runs = p->worker.runs && !pthread_create(&p->reader.id, NULL, read_on, p);
-    if (!p->reader.runs) p->max = 1;
+    if (!p->worker.runs) p->max = 1;
 }
 
 /* The oldest block, through stage 1; NULL at the end. */
 static struct job *next_job(struct pipeline *p) {
     struct job *j = NULL;
     pthread_mutex_lock(&p->lock);
-    while (!p->reader.runs && !p->ended && p->n < p->max) {
-        take_in(p);
-        if (p->n == 2) start_threads(p);
-    }
     while (!j && (p->n || !p->ended)) {
-        struct job *other = ready(p);
         if (p->n && nth(p, 0)->state == DONE)
             j = nth(p, 0);
-        else if (other)
-            do_job(p, other, &p->engine->scanner);
-        else
+        else if (may_read(p)) {
+            if (p->blocks == 1) start_worker(p);
+            take_in(p, &p->engine->scanner);
+        } else
             pthread_cond_wait(&p->change, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
@@ -173,7 +158,6 @@ static void take_down(struct pipeline *p) {
     p->stop = true;
     pthread_cond_broadcast(&p->change);
     pthread_mutex_unlock(&p->lock);
-    join(&p->reader);
     join(&p->worker);
     while (p->n) retire(p, nth(p, 0));
     for (int i = 0; i < JOBS; i++) hits_release(&p->jobs[i].hits);
@@ -232,6 +216,7 @@ int dg_match_rule(const struct dg_matcher *m, const struct dg_rule *rule, struct
     struct dg_match_opts own = *opts;
     own.sources = NULL;
     struct dg_block b = {.data = data, .len = text.len, .first_line = 1, .last = true};
+    if (data) b.newlines = (uint32_t)count_newlines(data, text.len);
     int r = engine_init(&e, m, &own, arena);
     if (!r) r = data && !hits_init(&hits, m) ? 0 : -DG_E_NOMEM;
     if (!r) {

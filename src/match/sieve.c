@@ -84,7 +84,7 @@ static unsigned bits_for(size_t n, unsigned max) {
 
 static bool tables_init(struct sieve *s, size_t longs, size_t shorts) {
     unsigned first = bits_for(16 * (longs + shorts), FIRST_MAX), second = bits_for(4 * longs, TAG_BITS),
-             by_long = bits_for(longs, 31), by_short = bits_for(shorts, 31);
+             by_long = bits_for(4 * longs, 31), by_short = bits_for(16 * shorts, 31);
     s->first = dg_calloc((size_t)1 << first, sizeof(*s->first));
     s->second = dg_calloc((size_t)1 << second, sizeof(*s->second));
     s->longs = dg_calloc((size_t)1 << by_long, sizeof(*s->longs));

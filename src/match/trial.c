@@ -78,7 +78,7 @@ static void move(struct sight *to, const struct sight *from) {
 
 void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind kind, struct hits *h, uint32_t line) {
     struct hit_line *l = &h->lines[line];
-    if (!common(data, len, l) || only_service(s->m, h, l)) return;
+    if (!common(data, len, l)) return;
     if (!h->msgs) h->msgs = dg_malloc(HITS_MAX * sizeof(*h->msgs));
     if (!h->msgs) return;
     struct msg *msg = &h->msgs[line];

@@ -57,6 +57,7 @@ struct dg_block {
     const char *data;
     size_t len;
     size_t headroom;
+    uint32_t newlines;        /* in data[0, len) */
     uint64_t first_line;      /* 1-based raw line number of data[0] */
     const uint64_t *line_map; /* NULL: consecutive */
     bool continues, more;     /* first line continues an earlier block / last line goes on in the next */

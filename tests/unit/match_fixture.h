@@ -118,6 +118,7 @@ static inline int fx_next(void *in, struct dg_block **ret, struct dg_err *err) {
                              .source = log->at_source};
     uint64_t lines = 0;
     for (size_t i = log->at; i < end; i++) lines += t.ptr[i] == '\n';
+    k->b.newlines = (uint32_t)lines;
     if (log->mapped) {
         k->map = calloc(lines + 1, sizeof(*k->map));
         for (uint64_t i = 0; i <= lines; i++) k->map[i] = 10 * (log->line + i);
