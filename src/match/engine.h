@@ -75,11 +75,12 @@ struct sieve {
     uint32_t *longs, *shorts; /* by hash of the gram: the first of its list, 0: none */
     struct gram {
         uint64_t text;
+        uint64_t far; /* bytes of the literal far from the gram: they tell at a glance that most are not meant */
         uint32_t literal, next;
-        uint16_t at;  /* the gram's place in the literal */
-        uint16_t len; /* of the literal, and its last byte: they tell at a glance that most are not meant */
-        char last;
-    } * grams; /* from 1 on */
+        uint16_t at, far_at; /* places in the literal */
+        uint16_t len;        /* of the literal */
+        uint8_t far_shift;   /* what eight bytes are too many, in bits */
+    } * grams;               /* from 1 on */
     uint32_t n_literals, n_grams;
     unsigned first_shift, second_shift, longs_shift, shorts_shift;
 };
@@ -317,7 +318,7 @@ struct engine {
     struct quiet {         /* murmurs of the block at hand that were put off */
         const struct dg_block *block;
         const struct hits *hits;
-        uint32_t from, to;  /* those between on lines that could not wait were looked at */
+        uint32_t from, to;   /* those between on lines that could not wait were looked at */
         struct cursor known; /* near them */
         uint64_t serial;
     } quiet;

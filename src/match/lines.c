@@ -205,7 +205,8 @@ struct line line_of(struct engine *e, const struct dg_block *b, size_t start, si
     return line;
 }
 
-/* Feed the lines from c, the next that was not looked at, to byte `to` to the open records, as long as there are any. */
+/* Feed the lines from c, the next that was not looked at, to byte `to` to the open records, as long as there are any.
+ */
 static void walk(struct engine *e, const struct dg_block *b, struct cursor *c, size_t to) {
     while (e->n_records && c->at < to) {
         const char *nl = memchr(b->data + c->at, '\n', b->len - c->at);

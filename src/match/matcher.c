@@ -111,8 +111,7 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
         dg_matcher_free(m);
         return dg_err_nomem(err);
     }
-    for (uint32_t i = 0; i < m->sieve.n_literals; i++)
-        m->sieve.literals[i].murmurs = murmurs(m, &m->sieve.literals[i]);
+    for (uint32_t i = 0; i < m->sieve.n_literals; i++) m->sieve.literals[i].murmurs = murmurs(m, &m->sieve.literals[i]);
     *ret = m;
     return 0;
 }

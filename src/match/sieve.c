@@ -3,8 +3,9 @@
  * Of each literal three grams are sought that follow one another and are rare in logs (base/rare.h). Whatever the
  * literal's place in the block, one of them begins at a multiple of three; so only every third place is looked at. A
  * table of bytes by the hash of four bytes lets a tenth of the places through, one by the hash of six bytes a fifth of
- * those, both without a branch. What is left is looked up, and proved by comparing whole literals. Literals too short
- * for grams of six bytes have the first table and the proof. */
+ * those, a glance at another part of the literal half of those, all without a branch. What is left is proved by
+ * comparing whole literals. Literals too short for grams of six bytes have the first table, the glance and the proof.
+ */
 #include "match/engine.h"
 #include <assert.h>
 #include <endian.h>
@@ -47,6 +48,16 @@ static uint32_t *list_of(const struct sieve *s, uint64_t x, bool is_short) {
 
 static void add_tag(uint16_t *entry, uint16_t one) { *entry = *entry == TAG_NONE || *entry == one ? one : TAG_MANY; }
 
+/* The first or the last eight bytes of the literal; all, where it has no more. */
+static void set_far(struct gram *g, struct dg_slice text) {
+    char eight[8] = {0};
+    size_t n = text.len < sizeof(eight) ? text.len : sizeof(eight);
+    g->far_at = g->at < text.len / 2 ? (uint16_t)(text.len - n) : 0;
+    g->far_shift = (uint8_t)(64 - 8 * n);
+    memcpy(eight, text.ptr + g->far_at, n);
+    g->far = load(eight) << g->far_shift;
+}
+
 static void add_gram(struct sieve *s, uint32_t literal, size_t at, uint64_t x) {
     const struct literal *l = &s->literals[literal];
     uint32_t *list = list_of(s, x, l->is_short);
@@ -56,8 +67,8 @@ static void add_gram(struct sieve *s, uint32_t literal, size_t at, uint64_t x) {
                                            .literal = literal,
                                            .next = *list,
                                            .at = (uint16_t)at,
-                                           .len = (uint16_t)l->text.len,
-                                           .last = l->text.ptr[l->text.len - 1]};
+                                           .len = (uint16_t)l->text.len};
+    set_far(&s->grams[s->n_grams], l->text);
     *list = s->n_grams;
 }
 
@@ -182,16 +193,37 @@ struct search {
     void *ctx;
 };
 
-/* Whole literals, all within the data, around the gram `text` at `at`; `i` begins the list of its hash. */
+/* Does gram g stand at `at`, and a part of its literal where that belongs? Without a branch, for it is a toss of a coin
+ * that processors cannot guess. */
+static inline bool stands(const struct search *q, const struct gram *g, uint64_t text, size_t at) {
+    size_t start = at - g->at;
+    bool within = (at - q->from >= g->at) & (start + g->len <= q->len);
+    uint64_t far = load(q->data + (within ? start + g->far_at : at)) << g->far_shift;
+    return within & (g->text == text) & (far == g->far);
+}
+
+/* Those of n places where one does, or more than one might. */
+static uint32_t weigh(const struct search *q, uint32_t *places, uint32_t n) {
+    const struct sieve *s = q->s;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t at = places[i];
+        uint64_t x = load(q->data + at);
+        const struct gram *by_long = &s->grams[*list_of(s, x, false)], *by_short = &s->grams[*list_of(s, x, true)];
+        places[kept] = places[i];
+        bool more = by_long->next | by_short->next;
+        kept += more | stands(q, by_long, long_gram(x), at) | stands(q, by_short, short_gram(x), at);
+    }
+    return kept;
+}
+
+/* Whole literals around the gram `text` at `at`; `i` begins the list of its hash. */
 static inline bool prove(const struct search *q, uint32_t i, uint64_t text, size_t at) {
     for (; i; i = q->s->grams[i].next) {
         const struct gram *g = &q->s->grams[i];
-        if (g->text != text || at - q->from < g->at) continue;
-        size_t start = at - g->at;
-        if (q->len - start < g->len || q->data[start + g->len - 1] != g->last) continue;
         const struct literal *l = &q->s->literals[g->literal];
-        if (memcmp(q->data + start, l->text.ptr, g->len)) continue;
-        if (!q->fn(q->ctx, l, start)) return false;
+        if (!stands(q, g, text, at) || memcmp(q->data + at - g->at, l->text.ptr, g->len)) continue;
+        if (!q->fn(q->ctx, l, at - g->at)) return false;
     }
     return true;
 }
@@ -202,7 +234,7 @@ void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len
     for (size_t at = from; at < len;) {
         size_t groups = (len - at + STEP * GROUP - 1) / (STEP * GROUP);
         if (groups > PLACES / GROUP) groups = PLACES / GROUP;
-        uint32_t n = sift(s, data, places, pick(s, data, at, groups, places));
+        uint32_t n = weigh(&q, places, sift(s, data, places, pick(s, data, at, groups, places)));
         for (uint32_t i = 0; i < n && places[i] < len; i++) {
             uint64_t x = load(data + places[i]);
             if (!prove(&q, *list_of(s, x, false), long_gram(x), places[i]) ||
