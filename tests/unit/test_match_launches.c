@@ -80,6 +80,34 @@ static void signs_on_lines_that_say_more(void **state) {
         "launch 1-4 epochs 2 pulse 4\nbatch 1-2 n=1\nready 2\nbatch 3-4 epoch 1 n=3\noom 3\n");
 }
 
+/* More of them in a block, and of more kinds, than are put off. */
+static void a_flood_of_signs(void **state) {
+    (void)state;
+    enum { KINDS = 40, LINES = 80000 };
+    static const size_t BLOCKS[] = {DG_BLOCK_SIZE, 9000, 0};
+    struct dg_buf rules = DG_BUF_INIT(1 << 16), text = DG_BUF_INIT(4 << 20), want = DG_BUF_INIT(1 << 16);
+    struct fx_rules x;
+    struct fx_log log = {0};
+    dg_buf_adds(&rules, RULES);
+    dg_buf_addf(&want, "launch 1-%d epochs 2 pulse %d\n", KINDS + LINES + 2, KINDS + LINES + 2);
+    for (int i = 0; i < KINDS; i++) {
+        dg_buf_addf(&rules, "- {id: s%d, title: x, role: fact, pulse: true, match: {lit: 'sign %02d of'}}\n", i, i);
+        dg_buf_addf(&text, "sign %02d of\n", i);
+        dg_buf_addf(&want, "s%d %d\n", i, i + 1);
+    }
+    for (int i = 0; i < LINES; i++) dg_buf_adds(&text, "ready to roll\n");
+    dg_buf_adds(&text, "out of memory\nready to roll\n");
+    dg_buf_addf(&want, "ready %d-%d\noom %d\nready %d epoch 1\n", KINDS + 1, KINDS + LINES, KINDS + LINES + 1,
+                KINDS + LINES + 2);
+    fx_rules(&x, rules.ptr);
+    fx_add(&log, DG_KIND_SERVER, dg_buf_slice(&text));
+    fx_expect_log(&x, &log, BLOCKS, FX_LAUNCHES | FX_FINDINGS, want.ptr);
+    dg_buf_release(&rules);
+    dg_buf_release(&text);
+    dg_buf_release(&want);
+    fx_done(&x);
+}
+
 static void a_span_ends_with_its_text_or_its_lines(void **state) {
     (void)state;
     check(FX_FINDINGS, "output begins\nout of memory\noutput ends\nout of memory\n",
@@ -213,6 +241,7 @@ int main(void) {
         cmocka_unit_test(earlier_epochs_are_one_finding),
         cmocka_unit_test(a_sign_that_does_not_match_is_none),
         cmocka_unit_test(signs_on_lines_that_say_more),
+        cmocka_unit_test(a_flood_of_signs),
         cmocka_unit_test(a_span_ends_with_its_text_or_its_lines),
         cmocka_unit_test(escaped_text_is_opened),
         cmocka_unit_test(tails_hold_the_last_messages),
