@@ -91,7 +91,8 @@ static bool is_space(int32_t c) { return c == ' ' || c == '\t' || c == '\n' || c
 static bool draws(int32_t c) { return c > 0 && c < 0x80 && strchr("-=_*.~#|+", c); }
 
 struct counts {
-    size_t chars, visible, bad, switches, letters;
+    size_t chars, visible, bad, letters;
+    size_t switches, bare; /* from one script to another; without a sign between the two */
     size_t per_script[N_SCRIPTS];
     int32_t run_char; /* of the longest run of one visible character, white space between counts as part */
     size_t run;
@@ -132,6 +133,7 @@ static struct counts count(struct dg_slice t) {
     enum script last = NONE;
     int32_t first = -1, current = -1;
     size_t run = 0;
+    bool sign = false;
     for (size_t at = 0; at < t.len;) {
         int32_t c;
         utf8proc_ssize_t n = utf8proc_iterate((const uint8_t *)t.ptr + at, (utf8proc_ssize_t)(t.len - at), &c);
@@ -153,11 +155,16 @@ static struct counts count(struct dg_slice t) {
         current = c;
         if (run > k.run) k.run = run, k.run_char = c;
         enum script s = script_of(c);
-        if (s == NONE) continue;
+        if (s == NONE) {
+            sign = true;
+            continue;
+        }
         k.letters++;
         k.per_script[s]++;
         k.switches += last != NONE && s != last;
+        k.bare += last != NONE && s != last && !sign;
         last = s;
+        sign = false;
     }
     return k;
 }
@@ -233,10 +240,11 @@ static bool is_nan_word(struct dg_slice w) {
  * ------------------------------------------------------------------------------------------------------------ */
 
 static bool scripts_at_random(const struct counts *k) {
-    size_t used = 0;
+    size_t used = 0, others = k->letters - k->per_script[LATIN];
     for (size_t s = LATIN; s < N_SCRIPTS; s++) used += k->per_script[s] * 50 >= k->letters && k->per_script[s] > 0;
-    return k->letters >= 12 &&
-           ((used >= 4 && k->switches * 6 >= k->letters) || (used >= 3 && k->switches * 3 >= k->letters));
+    if (k->letters < 12 || used < 3) return false;
+    if (used >= 4 && (k->switches * 6 >= k->letters || (k->bare >= 4 && others * 4 >= k->letters))) return true;
+    return k->switches * 3 >= k->letters;
 }
 
 static void show_char(int32_t c, char *out, size_t size) {

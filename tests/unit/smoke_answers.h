@@ -51,6 +51,7 @@ static const char *const GOOD[] = {
     "aaaa is a string of four a's.",
     "To be, or not to be, that is the question:\nWhether 'tis nobler in the mind to suffer\nThe slings and arrows of outrageous fortune",
     "I do not know. I really do not know. But I can look it up: the treaty was signed in 1648 in Munster and Osnabruck.",
+    "Hello is \xe4\xbd\xa0\xe5\xa5\xbd in Chinese, \xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82 in Russian and \xec\x95\x88\xeb\x85\x95 in Korean; they are short words.",
     "Apples, pears, plums, cherries, quinces, medlars, figs, dates, grapes, lemons, limes, oranges, kiwis, mangoes, "
     "papayas, guavas, lychees, melons, apricots, peaches, nectarines, berries, currants, olives",
     "Der Server startet nicht, weil die Karte zu wenig Speicher hat. Setzen Sie die Auslastung auf einen kleineren Wert "
@@ -62,68 +63,72 @@ static const char *const GOOD[] = {
     "docker run --gpus all --ipc=host -p 8000:8000 vllm/vllm-openai:latest --model Qwen/Qwen3-8B --max-model-len 8192",
     "Silent pond at dawn\nfrog leaps into still water\nripples fade away\nold stones keep their moss\nmorning light returns",
 };
-static const char *const BAD[] = {
-    "!!!!!!!!!!!!!!!!!!!!!!!!!!!!",
-    "!!!!",
-    "!!!!!!!! !!!!!!!! !!!!!!!!",
-    "\?\?\?\?\?\?\?\?\?\?\?\?\?\?\?\?",
-    "\"\"\"\"\"\"\"\"\"\"\"\"\"\"",
-    "))))))))))))))))))))",
-    "\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82",
-    "@@@@@@@@@@@@@@@",
-    "%%%%%%%%%%",
-    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-    "000000000000000000000000000000000000000000000000",
-    "The answer is!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!",
-    "the the the the the the the the the the the the the the the the the the the the",
-    " token token token token token token token token token token token token token",
-    "is is is is is is is is is is is is is is is is is is is is is is is is is is is is is is is",
-    "\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84",
-    "\xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88",
-    "I am a helpful assistant. I am a helpful assistant. I am a helpful assistant. I am a helpful assistant. I am a helpful assistant. I am a help",
-    "The capital of France is Paris. The capital of France is Paris. The capital of France is Paris. The capital of France is Paris. The capital of France is Paris.",
-    "Sure! Let me think. Let me think. Let me think. Let me think. Let me think. Let me think. Let me think. Let me think. Let me think.",
-    "and so on and so on and so on and so on and so on and so on and so on and so on and so on and so",
-    ", and, and, and, and, and, and, and, and, and, and, and, and, and, and, and",
-    "1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n",
-    "Answer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\n",
-    "<unk><unk><unk><unk><unk><unk><unk><unk><unk><unk><unk><unk>",
-    "<pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad>",
-    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
-    "Hello \xef\xbf\xbd\xef\xbf\xbd world \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd and \xef\xbf\xbd more \xef\xbf\xbd\xef\xbf\xbd",
-    "\xef\xbf\xbd\xef\xbf\xbd !!!! \xef\xbf\xbd\xef\xbf\xbd",
-    "nan",
-    "NaN",
-    "nan nan nan nan nan nan",
-    "NaN, NaN, NaN, NaN",
-    "[nan] [nan] [nan]",
-    "NAN NAN NAN",
-    "   ",
-    "\n\n\n",
-    "\t \n",
-    "\xe3\x80\x80\xe3\x80\x80",
-    "word\xd0\xbe \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe \xe5\x8d\x98\xe8\xaa\x9e \xd9\x83\xd9\x84\xd9\x85\xd8\xa9 \xe0\xb8\x84\xe0\xb8\xb3 \xe0\xa4\xb2\xe0\xa4\xab\xe0\xa5\x8d\xe0\xa4\x9c \xce\xbb\xce\xad\xce\xbe\xce\xb7 word \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe \xeb\x8b\xa8\xec\x96\xb4 \xd7\x9e\xd7\x99\xd7\x9c\xd7\x94 \xe6\x96\x87\xe5\xad\x97 \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe term \xd9\x83\xd9\x84\xd9\x85\xd8\xa9",
-    "x\xd1\x8f\xe6\xb1\x89\xd0\xb4\xed\x95\x9ck\xe5\xad\x97\xd8\xb1\xe6\x96\x87w\xd0\xb6\xe8\xaa\x9e\xd0\xbd\xd1\x82\xeb\x9d\xbc"
-    "a\xe8\xaa\x9e\xd0\xb1\xe6\xb1\x89q\xd0\xb4\xe5\xad\x97\xd8\xb5",
-    "\xe0\xb8\x9cu\xd0\xb4"
-    "a\xe5\xad\x97"
-    "b\xd0\xb6\xe8\xaf\xad"
-    "c\xd1\x8f\xed\x95\x9c"
-    "d\xd8\xb5\xe6\x96\x87"
-    "e\xd1\x89\xe5\xad\x97"
-    "f\xd0\xba\xe8\xaa\x9eg\xd1\x80",
-    "the \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe\xe5\xad\x97 \xe0\xb8\x81\xe0\xb8\xb2\xe0\xb8\xa3\xed\x95\x9c \xce\xb5\xcf\x8e word\xd7\x94 \xc3\xb1\xd1\x8f\xe6\xbc\xa2 \xe0\xb8\xa1\xeb\x9d\xbc \xce\xbbq\xd0\xb6\xe8\xaa\x9e \xd8\xb5\xe5\xad\x97 \xd1\x82"
-    "f\xe0\xb8\x81",
-    "dessous \xec\x83\x81 \xd0\xba\xd0\xbd\xd0\xb8\xe5\xad\x97 \xe0\xb8\x97 \xd9\x82 \xe8\xaa\x9e \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xed\x95\x9c \xce\xbb\xce\xad \xd7\xa8 word \xe6\x96\x87\xe5\xad\x97 \xd0\xb4\xd0\xbe\xd0\xbc \xe0\xb8\x84\xe0\xb8\x99 \xd8\xa8 \xe5\xad\x97 \xd1\x81\xd1\x82\xd0\xbe\xd0\xbb \xea\xb5\xad \xce\xb4\xcf\x8e \xd7\xa9",
-    "assistantassistantassistantassistantassistantassistantassistantassistantassistant",
-    "\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n",
-    "0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
-    "({({({({({({({({({({({({({({({({({({({({({({({",
-    "\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the",
-    "'s's's't's's's's's's't's's's's's's's's't's's's's",
-    "MethodInfoyageegebens kettle StringTokenizer obey ucwordsVerwaltung inch lanternMandateQuilt pier dust ember",
-    "kettle obey velvet inch polymer dust lantern gravel orbit shrug mandate pier ember quilt radish copper swerve "
-    "hollow beacon tundra mitten glare pivot sonnet walnut drizzle",
-    "%\"23*%'.-!-\"*2'3+*&,\"$.)33.1$$0+0,21.&+3*$130+&3\"#&%,3'!-\"-\"\"$3'(-'1'+&\"'&)#1*-\"&,.%$1('*%)&\".&%%+!",
-    "the of and to the in a of is the to and the of a in to the is and of the to a with in the of",
+static const char
+    *const
+        BAD[] =
+            {
+                "!!!!!!!!!!!!!!!!!!!!!!!!!!!!",
+                "!!!!",
+                "!!!!!!!! !!!!!!!! !!!!!!!!",
+                "\?\?\?\?\?\?\?\?\?\?\?\?\?\?\?\?",
+                "\"\"\"\"\"\"\"\"\"\"\"\"\"\"",
+                "))))))))))))))))))))",
+                "\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82\xe3\x80\x82",
+                "@@@@@@@@@@@@@@@",
+                "%%%%%%%%%%",
+                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                "000000000000000000000000000000000000000000000000",
+                "The answer is!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!",
+                "the the the the the the the the the the the the the the the the the the the the",
+                " token token token token token token token token token token token token token",
+                "is is is is is is is is is is is is is is is is is is is is is is is is is is is is is is is",
+                "\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84\xe7\x9a\x84",
+                "\xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88 \xe5\x93\x88",
+                "I am a helpful assistant. I am a helpful assistant. I am a helpful assistant. I am a helpful assistant. I am a helpful assistant. I am a help",
+                "The capital of France is Paris. The capital of France is Paris. The capital of France is Paris. The capital of France is Paris. The capital of France is Paris.",
+                "Sure! Let me think. Let me think. Let me think. Let me think. Let me think. Let me think. Let me think. Let me think. Let me think.",
+                "and so on and so on and so on and so on and so on and so on and so on and so on and so on and so",
+                ", and, and, and, and, and, and, and, and, and, and, and, and, and, and, and",
+                "1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n1. The\n",
+                "Answer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\nAnswer:\n",
+                "<unk><unk><unk><unk><unk><unk><unk><unk><unk><unk><unk><unk>",
+                "<pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad> <pad>",
+                "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+                "Hello \xef\xbf\xbd\xef\xbf\xbd world \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd and \xef\xbf\xbd more \xef\xbf\xbd\xef\xbf\xbd",
+                "\xef\xbf\xbd\xef\xbf\xbd !!!! \xef\xbf\xbd\xef\xbf\xbd",
+                "nan",
+                "NaN",
+                "nan nan nan nan nan nan",
+                "NaN, NaN, NaN, NaN",
+                "[nan] [nan] [nan]",
+                "NAN NAN NAN",
+                "   ",
+                "\n\n\n",
+                "\t \n",
+                "\xe3\x80\x80\xe3\x80\x80",
+                "word\xd0\xbe \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe \xe5\x8d\x98\xe8\xaa\x9e \xd9\x83\xd9\x84\xd9\x85\xd8\xa9 \xe0\xb8\x84\xe0\xb8\xb3 \xe0\xa4\xb2\xe0\xa4\xab\xe0\xa5\x8d\xe0\xa4\x9c \xce\xbb\xce\xad\xce\xbe\xce\xb7 word \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe \xeb\x8b\xa8\xec\x96\xb4 \xd7\x9e\xd7\x99\xd7\x9c\xd7\x94 \xe6\x96\x87\xe5\xad\x97 \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe term \xd9\x83\xd9\x84\xd9\x85\xd8\xa9",
+                "x\xd1\x8f\xe6\xb1\x89\xd0\xb4\xed\x95\x9ck\xe5\xad\x97\xd8\xb1\xe6\x96\x87w\xd0\xb6\xe8\xaa\x9e\xd0\xbd\xd1\x82\xeb\x9d\xbc"
+                "a\xe8\xaa\x9e\xd0\xb1\xe6\xb1\x89q\xd0\xb4\xe5\xad\x97\xd8\xb5",
+                "\xe0\xb8\x9cu\xd0\xb4"
+                "a\xe5\xad\x97"
+                "b\xd0\xb6\xe8\xaf\xad"
+                "c\xd1\x8f\xed\x95\x9c"
+                "d\xd8\xb5\xe6\x96\x87"
+                "e\xd1\x89\xe5\xad\x97"
+                "f\xd0\xba\xe8\xaa\x9eg\xd1\x80",
+                "the \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xd0\xbe\xe5\xad\x97 \xe0\xb8\x81\xe0\xb8\xb2\xe0\xb8\xa3\xed\x95\x9c \xce\xb5\xcf\x8e word\xd7\x94 \xc3\xb1\xd1\x8f\xe6\xbc\xa2 \xe0\xb8\xa1\xeb\x9d\xbc \xce\xbbq\xd0\xb6\xe8\xaa\x9e \xd8\xb5\xe5\xad\x97 \xd1\x82"
+                "f\xe0\xb8\x81",
+                "dessous \xec\x83\x81 \xd0\xba\xd0\xbd\xd0\xb8\xe5\xad\x97 \xe0\xb8\x97 \xd9\x82 \xe8\xaa\x9e \xd1\x81\xd0\xbb\xd0\xbe\xd0\xb2\xed\x95\x9c \xce\xbb\xce\xad \xd7\xa8 word \xe6\x96\x87\xe5\xad\x97 \xd0\xb4\xd0\xbe\xd0\xbc \xe0\xb8\x84\xe0\xb8\x99 \xd8\xa8 \xe5\xad\x97 \xd1\x81\xd1\x82\xd0\xbe\xd0\xbb \xea\xb5\xad \xce\xb4\xcf\x8e \xd7\xa9",
+                "assistantassistantassistantassistantassistantassistantassistantassistantassistant",
+                "\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n",
+                "0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
+                "({({({({({({({({({({({({({({({({({({({({({({({",
+                "\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the\xc4\xa0the",
+                "'s's's't's's's's's's't's's's's's's's's't's's's's",
+                "MethodInfoyageegebens kettle StringTokenizer obey ucwordsVerwaltung inch lanternMandateQuilt pier dust ember",
+                "kettle obey velvet inch polymer dust lantern gravel orbit shrug mandate pier ember quilt radish copper swerve "
+                "hollow beacon tundra mitten glare pivot sonnet walnut drizzle",
+                "%\"23*%'.-!-\"*2'3+*&,\"$.)33.1$$0+0,21.&+3*$130+&3\"#&%,3'!-\"-\"\"$3'(-'1'+&\"'&)#1*-\"&,.%$1('*%)&\".&%%+!",
+                "\xe6\x95\xb0\xe5\xad\xa6 forNN newsletter \xe8\xa1\x8c\xe6\x94\xbf dequeue \xd8\xa8\xd8\xa7\xd9\x86\xd9\x88 gebied \xd0\xa1\xd0\xb5\xd1\x80\xd0\xb5 \xe9\x9b\xa8 ogs",
+                "the of and to the in a of is the to and the of a in to the is and of the to a with in the of",
 };
