@@ -27,17 +27,30 @@ static const char *const SMALL[] = {
 
 static int compare(const void *word, const void *entry) { return strcmp(word, *(const char *const *)entry); }
 
-static bool is_small(struct dg_slice w) {
-    char low[SMALL_MAX + 1];
-    if (w.len > SMALL_MAX) return false;
-    for (size_t i = 0; i < w.len; i++) low[i] = (char)tolower((unsigned char)w.ptr[i]);
-    low[w.len] = 0;
-    return bsearch(low, SMALL, DG_COUNT(SMALL), sizeof(*SMALL), compare);
+/* `low` gets the word in small letters; "" when it is longer than any small word. */
+static void lower(struct dg_slice w, char low[SMALL_MAX + 1]) {
+    size_t n = w.len > SMALL_MAX ? 0 : w.len;
+    for (size_t i = 0; i < n; i++) low[i] = (char)tolower((unsigned char)w.ptr[i]);
+    low[n] = 0;
+}
+
+static bool is_small(const char *low) { return bsearch(low, SMALL, DG_COUNT(SMALL), sizeof(*SMALL), compare); }
+
+/* An English article, and behind it a word that no noun phrase begins with. */
+static bool is_torn(const char *article, const char *low) {
+    static const char *const AFTER_A[] = {"a", "an", "of", "the", NULL};
+    static const char *const AFTER_THE[] = {"a", "an", "at", "be", "i", "may", "of", "on", "the", "to", NULL};
+    bool the = !strcmp(article, "the");
+    if (!the && strcmp(article, "a") && strcmp(article, "an")) return false;
+    for (const char *const *p = the ? AFTER_THE : AFTER_A; *p; p++)
+        if (!strcmp(low, *p)) return true;
+    return false;
 }
 
 struct words {
     size_t n, code, listed;          /* all; of code; at the end of a line, or of a part of a sentence */
     size_t small, odd, twice, other; /* of those that are said; other: not of plain Latin letters */
+    size_t torn;                     /* articles that nothing follows */
 };
 
 static bool is_letter(char c) { return isalpha((unsigned char)c) || (unsigned char)c >= 0x80; }
@@ -77,6 +90,7 @@ static struct dg_slice core(struct dg_slice w) {
 static struct words count(struct dg_slice t) {
     struct words k = {0};
     struct dg_slice last = {NULL, 0};
+    char before[SMALL_MAX + 1] = "", low[SMALL_MAX + 1];
     for (size_t i = 0; i < t.len;) {
         while (i < t.len && isspace((unsigned char)t.ptr[i])) i++;
         size_t from = i;
@@ -88,9 +102,16 @@ static struct words count(struct dg_slice t) {
         k.listed += line_ends || strchr(",:.", whole.ptr[whole.len - 1]);
         if (!w.len || of_code(whole)) {
             k.code++;
+            *before = 0;
             continue;
         }
-        k.small += is_small(w);
+        lower(w, low);
+        k.small += is_small(low);
+        k.torn += is_torn(before, low);
+        if (ispunct((unsigned char)whole.ptr[whole.len - 1]))
+            *before = 0;
+        else
+            memcpy(before, low, sizeof(low));
         k.odd += is_odd(w);
         k.other += !is_plain(w);
         k.twice += w.len > 1 && dg_slice_eq(w, last) && !line_ends;
@@ -103,6 +124,7 @@ const char *dg_salad(struct dg_slice t) {
     enum { A_FEW = 8, MANY = 24 };
     struct words k = count(t);
     size_t said = k.n - k.code;
+    if (k.torn >= 3 && k.torn * 16 >= said) return "its articles stand before no noun";
     if (said < A_FEW || k.code * 4 > k.n || k.listed * 3 > k.n) return NULL;
     if (k.odd >= 2 && k.odd * 10 >= said && k.small * 8 < said) return "words are glued to one another";
     if (said < MANY || k.other * 5 > said) return NULL; /* of a language whose small words are not known here */

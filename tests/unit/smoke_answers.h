@@ -49,6 +49,8 @@ static const char *const GOOD[] = {
     "The function returns NaN when the input is NaN, otherwise the square root.",
     "https://example.org/a/b/c\?d=e&f=g",
     "aaaa is a string of four a's.",
+    "Use the for loop with the in operator, the with statement with a file, and the or operator between the two; a of b is "
+    "not the a of the alphabet. The to field of the message names whom it is for, and the from field names you.",
     "To be, or not to be, that is the question:\nWhether 'tis nobler in the mind to suffer\nThe slings and arrows of outrageous fortune",
     "I do not know. I really do not know. But I can look it up: the treaty was signed in 1648 in Munster and Osnabruck.",
     "Hello is \xe4\xbd\xa0\xe5\xa5\xbd in Chinese, \xd0\xbf\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82 in Russian and \xec\x95\x88\xeb\x85\x95 in Korean; they are short words.",
@@ -70,6 +72,8 @@ static const char
                 "!!!!!!!!!!!!!!!!!!!!!!!!!!!!",
                 "!!!!",
                 "!!!!!!!! !!!!!!!! !!!!!!!!",
+                "12 (The\n\nriver of a the Danish,, of I\nassistant\n\nHe only a of quick or (the to\nassistant\n\nA "
+                "The may be lamp\n\nmore the at under it",
                 "\?\?\?\?\?\?\?\?\?\?\?\?\?\?\?\?",
                 "\"\"\"\"\"\"\"\"\"\"\"\"\"\"",
                 "))))))))))))))))))))",
