@@ -1,5 +1,6 @@
-/* Words that make no sentence: what a model says whose numbers are wrong, though each word is one. A judgement of text in
- * languages that are written with spaces. LIMITATIONS: nonsense in good grammar passes, and so does what is short. */
+/* Words that make no sentence: what a model says whose numbers are wrong, though each word is one. A judgement of text
+ * in languages that are written with spaces. LIMITATIONS: nonsense in good grammar passes, and so does what is short.
+ */
 #ifndef DG_MATCH_SALAD_H
 #define DG_MATCH_SALAD_H
 
