@@ -27,6 +27,7 @@ COMMON = {  # rules: why their literals have to be common ones
     "config/attention-refuses": "a refusal in free words has no rarer word",
     "config/engine-refuses": "a refusal in free words has no rarer word",
     "config/weight-name-unknown": "shares its words with a client's unknown model",
+    "areas/*": "the frames and the last line of a traceback",
     "config/weight-shape": "the frames and the last line of a traceback",
     "config/refused-at-init": "the frames and the last line of a traceback",
     "facts/sglang-command": "the engine's name is all that its commands share",
