@@ -1,22 +1,16 @@
-/* Blocks through the two stages. Stage 1 of a block is pure, so any thread may do it; stage 2 is done by the calling
- * thread, in file order. What touches the input is done by one thread: by the caller until there is a second block,
- * then by a reader, so that a pipe or a decompressor never waits for a scan. */
+/* Blocks through the two stages. Each is read and taken through stage 1 by one thread, while it is in that processor's
+ * cache; one thread reads at a time. Stage 1 is pure; stage 2 is done by the calling thread, in file order. A second
+ * thread helps from the second block on, so that a pipe or a decompressor seldom waits for a scan. */
 #include "match/engine.h"
 #include <pthread.h>
 
 enum { JOBS = 4 };
 
-enum job_state { FREE, BUSY, DONE };
 struct job {
     struct dg_block *block;
     enum dg_kind kind; /* of its source */
     struct hits hits;
-    enum job_state state;
-};
-
-struct thread {
-    pthread_t id;
-    bool runs;
+    bool scanned;
 };
 
 struct pipeline {
@@ -25,34 +19,24 @@ struct pipeline {
     struct engine *engine;
     struct job jobs[JOBS];
     unsigned first, n, max; /* jobs[first % JOBS] is the oldest of n */
+    bool reading;           /* a thread is */
+    uint64_t blocks;        /* were read */
     bool ended;             /* no block comes any more: */
     int failed;             /* 0, or why, told by `err` */
     struct dg_err err;
     struct scanner worker_scanner;
-    struct thread worker;
-    bool reading;
-    unsigned blocks;
-    bool stop;
+    pthread_t worker;
+    bool worker_runs, stop;
     pthread_mutex_t lock;
     pthread_cond_t change;
 };
 
 static struct job *nth(struct pipeline *p, unsigned i) { return &p->jobs[(p->first + i) % JOBS]; }
 
-/* Called and returning with the lock held. */
-static void do_job(struct pipeline *p, struct job *j, struct scanner *s) {
-    pthread_mutex_unlock(&p->lock);
-    hits_find(s, j->block->data, j->block->len, 0, 0, (int)j->kind, &j->hits);
-    pthread_mutex_lock(&p->lock);
-    j->state = DONE;
-    pthread_cond_broadcast(&p->change);
-}
-
 /* May another block be read now? */
 static bool may_read(const struct pipeline *p) { return !p->reading && !p->ended && p->n < p->max; }
 
-/* The next block, through stage 1; or the end. It is scanned where it was read, while it is in that processor's cache.
- * Called and returning with the lock held. */
+/* The next block, through stage 1; or the end. Called and returning with the lock held. */
 static void take_in(struct pipeline *p, struct scanner *s) {
     struct job *j = nth(p, p->n); /* it stays the same when older ones retire */
     uint32_t n;
@@ -67,7 +51,7 @@ static void take_in(struct pipeline *p, struct scanner *s) {
     pthread_mutex_lock(&p->lock);
     p->reading = false;
     if (r > 0) {
-        j->state = BUSY;
+        j->scanned = false;
         p->n++;
         p->blocks++;
     } else {
@@ -75,7 +59,12 @@ static void take_in(struct pipeline *p, struct scanner *s) {
         p->failed = r;
     }
     pthread_cond_broadcast(&p->change);
-    if (r > 0) do_job(p, j, s);
+    if (r <= 0) return;
+    pthread_mutex_unlock(&p->lock);
+    hits_find(s, j->block->data, j->block->len, 0, 0, (int)j->kind, &j->hits);
+    pthread_mutex_lock(&p->lock);
+    j->scanned = true;
+    pthread_cond_broadcast(&p->change);
 }
 
 static void *work(void *ctx) {
@@ -93,9 +82,8 @@ static void *work(void *ctx) {
 
 /* Without it everything goes on, slower. */
 static void start_worker(struct pipeline *p) {
-    if (p->max == 1 || p->worker.runs) return;
-    p->worker.runs = !scanner_init(&p->worker_scanner, p->m, p->opts) && !pthread_create(&p->worker.id, NULL, work, p);
-    if (!p->worker.runs) p->max = 1;
+    p->worker_runs = !scanner_init(&p->worker_scanner, p->m, p->opts) && !pthread_create(&p->worker, NULL, work, p);
+    if (!p->worker_runs) p->max = 1;
 }
 
 /* The oldest block, through stage 1; NULL at the end. */
@@ -103,13 +91,14 @@ static struct job *next_job(struct pipeline *p) {
     struct job *j = NULL;
     pthread_mutex_lock(&p->lock);
     while (!j && (p->n || !p->ended)) {
-        if (p->n && nth(p, 0)->state == DONE)
+        if (p->n && nth(p, 0)->scanned) {
             j = nth(p, 0);
-        else if (may_read(p)) {
-            if (p->blocks == 1) start_worker(p);
+        } else if (may_read(p)) {
             take_in(p, &p->engine->scanner);
-        } else
+            if (p->blocks == 2 && p->max > 1 && !p->worker_runs) start_worker(p);
+        } else {
             pthread_cond_wait(&p->change, &p->lock);
+        }
     }
     pthread_mutex_unlock(&p->lock);
     return j;
@@ -118,7 +107,6 @@ static struct job *next_job(struct pipeline *p) {
 static void retire(struct pipeline *p, struct job *j) {
     struct dg_block *b = j->block;
     pthread_mutex_lock(&p->lock);
-    j->state = FREE;
     p->first++;
     p->n--;
     pthread_cond_broadcast(&p->change);
@@ -148,17 +136,12 @@ static int run(struct pipeline *p, struct dg_err *err) {
     return p->failed;
 }
 
-static void join(struct thread *t) {
-    if (t->runs) pthread_join(t->id, NULL);
-    t->runs = false;
-}
-
 static void take_down(struct pipeline *p) {
     pthread_mutex_lock(&p->lock);
     p->stop = true;
     pthread_cond_broadcast(&p->change);
     pthread_mutex_unlock(&p->lock);
-    join(&p->worker);
+    if (p->worker_runs) pthread_join(p->worker, NULL);
     while (p->n) retire(p, nth(p, 0));
     for (int i = 0; i < JOBS; i++) hits_release(&p->jobs[i].hits);
     scanner_release(&p->worker_scanner);
