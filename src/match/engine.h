@@ -52,18 +52,21 @@ struct needle {
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
     enum sign sign;
-    uint16_t rare;  /* where its rarest bytes begin (base/rare.h) */
-    uint32_t kinds; /* of its rule, close at hand, as are these: */
-    bool later;     /* a later step of a sequence: whether it is sought depends on what was read before */
-    bool once;      /* one match on a line is enough */
-    bool guess;     /* a guess, made where no rule knows the line */
-    bool knows;     /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
-    uint32_t same;  /* the next needle of the same literal, or DG_NONE */
+    uint16_t rare;    /* where its rarest bytes begin (base/rare.h) */
+    uint32_t kinds;   /* of its rule, close at hand, as are these: */
+    bool later;       /* a later step of a sequence: whether it is sought depends on what was read before */
+    bool once;        /* one match on a line is enough */
+    bool guess;       /* a guess, made where no rule knows the line */
+    bool knows;       /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
+    bool steps;       /* later, and of an order in which it may be handled with others of its literal */
+    uint32_t literal; /* its literal */
+    uint32_t same;    /* the next needle of the same literal, or DG_NONE; of those that step, the next of those */
 };
 
 struct literal { /* a text that is sought, once, for all its needles */
     struct dg_slice text;
     uint32_t needles; /* the first; needle.same leads on */
+    uint32_t steps;   /* the first of those that step: a line has one sight of them all, as most are out of turn */
     uint16_t run;     /* where its rarest bytes begin */
     bool is_short;
     bool murmurs; /* its needles are signs of service, and what a `not` forbids */
@@ -398,6 +401,8 @@ struct line line_of(struct engine *e, const struct dg_block *b, size_t start, si
 
 /* ---- service.c */
 bool is_service(const struct dg_matcher *m, uint32_t needle);
+/* Do the sights of the line say nothing but signs of service, and what a `not` forbids? */
+bool only_murmurs(const struct dg_matcher *m, const struct sight *v, uint32_t n);
 bool murmurs(const struct dg_matcher *m, const struct literal *l); /* literal.murmurs */
 size_t line_begin(const struct dg_block *b, size_t at);
 uint32_t line_index(struct cursor *known, const struct dg_block *b, size_t start); /* known: becomes this place */

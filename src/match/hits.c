@@ -68,6 +68,7 @@ struct pass {
     uint32_t line;
     int kind;
     bool tries, cut;
+    bool open; /* the last line is at hand */
 };
 
 /* The needles of one literal are in order, so what is to be sorted is made of a few runs: merge each with those before
@@ -82,17 +83,44 @@ static void sort_line(struct sight *v, uint32_t n, struct sight *own) {
     }
 }
 
+/* One more murmur, if there is room for it. */
+static bool murmur(struct hits *h, uint32_t literal, size_t at) {
+    uint32_t i = 0;
+    while (i < h->n_said && h->said[i] != literal) i++;
+    if (i == SAID_MAX || h->n_murmurs == MURMURS_MAX) return false;
+    if (i == h->n_said) h->said[h->n_said++] = literal;
+    h->murmurs[h->n_murmurs++] = (struct murmur){literal, (uint32_t)at};
+    return true;
+}
+
+/* Is what is left of the line's hits no more than murmurs? They are taken as such, if there is room. */
+static bool only_murmured(struct pass *p, const struct hit_line *l) {
+    struct hits *h = p->h;
+    const struct sight *v = h->sights + l->first;
+    if (!only_murmurs(p->s->m, v, l->n)) return false;
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (murmur(h, p->s->m->needles[v[i].needle].literal, v[i].at)) continue;
+        h->n_murmurs = l->murmurs;
+        return false;
+    }
+    return true;
+}
+
 /* Close the line at hand: its needles in their order, and tried. One of which no hit is left is none. */
 static void close_line(struct pass *p) {
     struct hits *h = p->h;
-    if (!h->n_lines) return;
+    if (!p->open) return;
     struct hit_line *l = &h->lines[h->n_lines - 1];
+    p->open = false;
     l->n = h->n_hits - l->first;
     sort_line(h->sights + l->first, l->n, p->s->run);
     if (!p->tries) return;
     trial_line(p->s, p->data, p->len, (enum dg_kind)p->kind, h, h->n_lines - 1);
+    if (only_murmured(p, l)) {
+        l->n = 0;
+        h->n_lines--;
+    }
     h->n_hits = l->first + l->n;
-    if (!l->n) h->n_lines--;
 }
 
 static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
@@ -106,7 +134,7 @@ static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
 static bool add_hits(struct pass *p, const struct literal *l, size_t at) {
     for (uint32_t n = l->needles; n != DG_NONE; n = p->s->m->needles[n].same)
         if (!add_hit(p, n, at)) return false;
-    return true;
+    return l->steps == DG_NONE || add_hit(p, l->steps, at);
 }
 
 /* What murmured on the line at hand before it said more. */
@@ -120,13 +148,13 @@ static bool take_back(struct pass *p) {
     return true;
 }
 
-static bool on_line(const struct hits *h, size_t at) { return h->n_lines && at <= h->lines[h->n_lines - 1].end; }
+static bool on_line(const struct pass *p, size_t at) { return p->open && at <= p->h->lines[p->h->n_lines - 1].end; }
 
 /* Make the line around `at` the one at hand; a hit inside the last line changes nothing. */
 static bool enter_line(struct pass *p, size_t at) {
     struct hits *h = p->h;
     size_t floor = h->n_lines ? h->lines[h->n_lines - 1].end : p->from;
-    if (on_line(h, at)) return true;
+    if (on_line(p, at)) return true;
     close_line(p);
     if (h->n_lines == HITS_MAX) return false;
     const char *nl = memrchr(p->data + floor, '\n', at - floor);
@@ -141,17 +169,8 @@ static bool enter_line(struct pass *p, size_t at) {
     p->s->serial++;
     h->lines[h->n_lines++] =
         (struct hit_line){.start = (uint32_t)start, .end = (uint32_t)end, .index = p->line, .first = h->n_hits};
+    p->open = true;
     return take_back(p);
-}
-
-/* One more murmur, if there is room for it. */
-static bool murmur(struct hits *h, uint32_t literal, size_t at) {
-    uint32_t i = 0;
-    while (i < h->n_said && h->said[i] != literal) i++;
-    if (i == SAID_MAX || h->n_murmurs == MURMURS_MAX) return false;
-    if (i == h->n_said) h->said[h->n_said++] = literal;
-    h->murmurs[h->n_murmurs++] = (struct murmur){literal, (uint32_t)at};
-    return true;
 }
 
 /* Give the last, unfinished line back: the next pass begins with it. */
@@ -173,10 +192,10 @@ static void cut(struct pass *p) {
 /* No literal holds a newline, so each lies within one line. */
 static bool on_literal(void *ctx, const struct literal *l, size_t start) {
     struct pass *p = ctx;
-    struct hits *h = p->h;
-    if (l->murmurs && p->kind >= 0 && !on_line(h, start + l->text.len) &&
-        murmur(h, (uint32_t)(l - p->s->m->sieve.literals), start))
-        return true;
+    if (l->murmurs && p->kind >= 0 && !on_line(p, start + l->text.len)) {
+        close_line(p);
+        if (murmur(p->h, (uint32_t)(l - p->s->m->sieve.literals), start)) return true;
+    }
     if (enter_line(p, start + l->text.len) && add_hits(p, l, start)) return true;
     cut(p);
     return false;

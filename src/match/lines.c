@@ -108,25 +108,23 @@ static bool speaks_alone(const struct dg_rule *rule) {
 }
 
 /* The message of the line that the sight's pattern matches, or NULL; stage 1 may have tried it. */
-static const struct msg *match_of(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
-                                  struct line *line, struct caps *caps) {
-    const struct dg_pattern *p = e->m->needles[sight->needle].pattern;
+static const struct msg *match_of(struct engine *e, const struct hits *h, const struct sight *sight,
+                                  const struct dg_pattern *p, size_t base, struct line *line, struct caps *caps) {
     if (sight->trial == TRIAL_NONE) return pattern_match(e, p, line, sight->at - base, caps);
     caps->n = sight->n_caps;
     if (caps->n) memcpy(caps->v, h->caps.v + sight->caps, caps->n * sizeof(*caps->v));
     return line_whole(e, line);
 }
 
-static void try_needle(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
-                       struct line *line) {
-    const struct needle *n = &e->m->needles[sight->needle];
+static void try_needle(struct engine *e, const struct hits *h, const struct sight *sight, const struct needle *n,
+                       size_t base, struct line *line) {
     const struct dg_rule *rule = n->rule;
     struct rule_state *s = &e->rules[n->pattern->rule];
     if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
     if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
     struct caps caps;
-    const struct msg *msg = match_of(e, h, sight, base, line, &caps);
+    const struct msg *msg = match_of(e, h, sight, n->pattern, base, line, &caps);
     if (!msg) return;
     if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
         line->harmless = true;
@@ -135,6 +133,13 @@ static void try_needle(struct engine *e, const struct hits *h, const struct sigh
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
     for (uint32_t i = 0; i < caps.n; i++)
         if (dg_slice_eq(caps.v[i].name, rule->opens_capture)) open_text(e, rule, line, caps.v[i].text);
+}
+
+/* The needle of the sight, and all that step with it. */
+static void try_sight(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
+                      struct line *line) {
+    for (uint32_t i = sight->needle; i != DG_NONE; i = e->m->needles[i].steps ? e->m->needles[i].same : DG_NONE)
+        try_needle(e, h, sight, &e->m->needles[i], base, line);
 }
 
 /* The head of a record that the line holds, or SIGN_NONE. */
@@ -158,7 +163,7 @@ static void line_hits(struct engine *e, struct line *line, const struct hits *h,
     uint32_t i = 0;
     for (; i < n && e->m->needles[sights[i].needle].pattern; i++)
         if (!line->known || e->only || !e->m->needles[sights[i].needle].guess)
-            try_needle(e, h, &sights[i], l->start, line);
+            try_sight(e, h, &sights[i], l->start, line);
     for (; i < n && read && !e->record && !line->harmless; i++)
         if (fatal_line(e, line, e->m->needles[sights[i].needle].sign)) break;
     e->record = NULL;

@@ -3,7 +3,8 @@
 
 struct regex REGEX_BAD;
 
-enum { NOTS = 1, GUESS = 4, LAST }; /* places of `not`, of guesses and of signs of service in the order of needles */
+/* Places in the order of needles: of `not`, of most, of guesses, of signs of service. */
+enum { NOTS = 1, PLAIN = 3, GUESS, LAST };
 
 /* Texts that look fatal whether or not a rule knows them. */
 static const struct {
@@ -45,12 +46,16 @@ static int order_of(const struct dg_pattern *p, const struct dg_rule *rule) {
     if (p->negative) return NOTS;
     if (p->opens_end || rule->opens >= DG_OPENS_TEXT) return 2;
     if (dg_rule_guesses(rule)) return GUESS;
-    return is_lazy(rule) ? LAST : 3;
+    return is_lazy(rule) ? LAST : PLAIN;
 }
 
 static bool twins(const struct needle *x, const struct needle *y) {
     return x->rule == y->rule && x->rule->mode == DG_MATCH_SEQUENCE && x->pattern->negative == y->pattern->negative &&
            dg_slice_eq(x->lit, y->lit);
+}
+
+static bool is_later(const struct dg_rule *rule, const struct dg_pattern *p) {
+    return rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end;
 }
 
 static struct needle needle_of(const struct dg_matcher *m, const struct dg_pattern *p) {
@@ -62,8 +67,9 @@ static struct needle needle_of(const struct dg_matcher *m, const struct dg_patte
         .rule = rule,
         .rare = p->rare,
         .kinds = rule->kinds,
-        .later = rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end,
+        .later = is_later(rule, p),
         .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
+        .steps = is_later(rule, p) && order_of(p, rule) == PLAIN,
         .guess = dg_rule_guesses(rule),
         .knows = rule->role == DG_ROLE_CAUSE && any && !p->negative && !dg_rule_on_trial(rule),
     };

@@ -119,12 +119,18 @@ static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
         size_t at = XXH3_64bits(lit.ptr, lit.len) & (size - 1);
         while (table[at] && !dg_slice_eq(s->literals[table[at] - 1].text, lit)) at = (at + 1) & (size - 1);
         if (!table[at]) {
-            s->literals[s->n_literals++] = (struct literal){
-                .text = lit, .needles = DG_NONE, .is_short = dg_rare_is_short(lit.len), .run = needles[i].rare};
+            s->literals[s->n_literals++] = (struct literal){.text = lit,
+                                                            .needles = DG_NONE,
+                                                            .steps = DG_NONE,
+                                                            .is_short = dg_rare_is_short(lit.len),
+                                                            .run = needles[i].rare};
             table[at] = s->n_literals;
         }
-        needles[i].same = s->literals[table[at] - 1].needles;
-        s->literals[table[at] - 1].needles = i;
+        struct literal *l = &s->literals[table[at] - 1];
+        uint32_t *list = needles[i].steps ? &l->steps : &l->needles;
+        needles[i].literal = table[at] - 1;
+        needles[i].same = *list;
+        *list = i;
     }
     return true;
 }

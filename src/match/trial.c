@@ -89,7 +89,7 @@ void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind ki
     struct sight *v = h->sights + l->first;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->n; i++) {
-        v[i].trial = (uint16_t)try(&t, &v[i], data + v[i].at);
+        if (!is_service(s->m, v[i].needle)) v[i].trial = (uint16_t)try(&t, &v[i], data + v[i].at); /* it may wait */
         if (v[i].trial == TRIAL_FAILED) continue;
         if (i != kept) move(&v[kept], &v[i]);
         kept++;
