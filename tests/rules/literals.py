@@ -28,6 +28,12 @@ COMMON = {  # rules: why their literals have to be common ones
     "config/engine-refuses": "a refusal in free words has no rarer word",
     "config/weight-name-unknown": "shares its words with a client's unknown model",
     "areas/*": "the frames and the last line of a traceback",
+    "engine-checks/not-implemented": "the frames and the last line of a traceback",
+    "engine-checks/name-undefined": "the frames and the last line of a traceback",
+    "engine-checks/strict-config": "the frames and the last line of a traceback",
+    "sglang-own/cute-attention": "the frames and the last line of a traceback",
+    "vllm-own/symmetric-memory": "the frames and the last line of a traceback",
+    "config/option-not-given": "the frames and the last line of a traceback",
     "config/weight-shape": "the frames and the last line of a traceback",
     "config/refused-at-init": "the frames and the last line of a traceback",
     "facts/sglang-command": "the engine's name is all that its commands share",
@@ -41,6 +47,8 @@ COMMON = {  # rules: why their literals have to be common ones
     "wrappers/request-handler-failed": "said for each client that hung up",
     "wrappers/requests-fail": "a request that succeeds ends the row of those that failed",
     "hang/vllm-no-tokens": "a token ends the wait for one",
+    "sglang-own/detokenizer-silent": "a token ends the wait for one",
+    "stopped/unit-stopped-before-ready": "a request that succeeds ends the start",
 }
 
 
