@@ -20,6 +20,8 @@ LIMIT_OF_NOT = 100
 COMMON = {  # rules: why their literals have to be common ones
     "numerics/garbage-repeat": "request dumps are where garbage shows",
     "numerics/garbage-logged": "request dumps are where garbage shows",
+    "numerics/garbage-answer": "request dumps are where garbage shows",
+    "numerics/garbage-logged-answer": "request dumps are where garbage shows",
     "numerics/fp8-kv-garbage": "request dumps are where garbage shows",
     "general/*": "refusals in free words have no rarer ones",
     "guess/*": "an error of which no more is known has no rarer word",
@@ -32,6 +34,8 @@ COMMON = {  # rules: why their literals have to be common ones
     "engine-checks/name-undefined": "the frames and the last line of a traceback",
     "engine-checks/strict-config": "the frames and the last line of a traceback",
     "sglang-own/cute-attention": "the frames and the last line of a traceback",
+    "sm-arch-guard/trtllm-moe-backend-arch": "the frames and the last line of a traceback",
+    "libraries/launch-memory": "a refusal in free words has no rarer word",
     "vllm-own/symmetric-memory": "the frames and the last line of a traceback",
     "config/option-not-given": "the frames and the last line of a traceback",
     "config/weight-shape": "the frames and the last line of a traceback",
