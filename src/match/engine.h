@@ -399,6 +399,9 @@ void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b,
 void engine_end_source(struct engine *e);
 struct line line_of(struct engine *e, const struct dg_block *b, size_t start, size_t end, uint32_t index);
 
+/* ---- scan.c */
+struct dg_block block_of(const char *data, size_t len); /* a whole text; DG_BLOCK_TAIL zeros stand behind it */
+
 /* ---- service.c */
 bool is_service(const struct dg_matcher *m, uint32_t needle);
 /* Do the sights of the line say nothing but signs of service, and what a `not` forbids? */

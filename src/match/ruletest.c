@@ -35,7 +35,7 @@ int dg_match_text(const struct dg_matcher *m, struct dg_slice text, enum dg_kind
     if (!in || !data) return dg_err_nomem(err);
     if (text.len) memcpy(data, text.ptr, text.len);
     in->source.kind = kind;
-    in->block = (struct dg_block){.data = data, .len = text.len, .first_line = 1, .last = true};
+    in->block = block_of(data, text.len);
     struct dg_match_opts opts = {.next = next_text,
                                  .release = release_text,
                                  .sources = text_source,

@@ -171,6 +171,11 @@ int dg_match_scan(const struct dg_matcher *m, const struct dg_match_opts *opts, 
 
 /* ---- one rule on one text */
 
+struct dg_block block_of(const char *data, size_t len) {
+    return (struct dg_block){
+        .data = data, .len = len, .newlines = (uint32_t)count_newlines(data, len), .first_line = 1, .last = true};
+}
+
 /* The text as one block with zeros behind it. */
 static char *padded(struct dg_slice text) {
     char *p = dg_malloc(text.len + DG_BLOCK_TAIL);
@@ -198,8 +203,7 @@ int dg_match_rule(const struct dg_matcher *m, const struct dg_rule *rule, struct
     _cleanup_(dg_freep) char *data = padded(text);
     struct dg_match_opts own = *opts;
     own.sources = NULL;
-    struct dg_block b = {.data = data, .len = text.len, .first_line = 1, .last = true};
-    if (data) b.newlines = (uint32_t)count_newlines(data, text.len);
+    struct dg_block b = block_of(data, data ? text.len : 0);
     int r = engine_init(&e, m, &own, arena);
     if (!r) r = data && !hits_init(&hits, m) ? 0 : -DG_E_NOMEM;
     if (!r) {
