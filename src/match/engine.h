@@ -155,7 +155,7 @@ struct hits {
     uint32_t said[SAID_MAX]; /* the literals of those */
     uint32_t n_said;
     size_t to;           /* searched up to here; less than the block's length: search again from here */
-    uint32_t line_at_to; /* number of the line that begins there */
+    uint32_t line_at_to; /* then: number of the line that begins there */
 };
 struct pcre { /* what running a regex takes */
     pcre2_match_data *data;
@@ -177,7 +177,7 @@ void scanner_release(struct scanner *s);
 int hits_init(struct hits *h, const struct dg_matcher *m);
 void hits_release(struct hits *h);
 /* Search data[from, len); `line` is the number of the line that begins at `from`, `kind` that of the source; -1: no hit
- * is tried. */
+ * is tried, and none murmurs. */
 void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, int kind, struct hits *h);
 /* The line of murmur i, which begins at `start`, as a line with hits but for its number, until the next such line.
  * Returns the murmur behind it. */

@@ -1,5 +1,6 @@
 /* Text inside text: the escaped message that a wrapper carries. */
 #include "match/engine.h"
+#include <utf8proc.h>
 
 static int hex(char c) {
     return c >= '0' && c <= '9'   ? c - '0'
@@ -20,16 +21,15 @@ static long hex_number(struct dg_slice s, size_t n) {
 }
 
 static void add_char(struct dg_buf *out, long v) {
-    if (v < 0x80) {
-        dg_buf_addc(out, (char)v);
-    } else if (v < 0x800) {
-        dg_buf_addc(out, (char)(0xc0 | v >> 6));
-        dg_buf_addc(out, (char)(0x80 | (v & 0x3f)));
-    } else {
-        dg_buf_addc(out, (char)(0xe0 | v >> 12));
-        dg_buf_addc(out, (char)(0x80 | (v >> 6 & 0x3f)));
-        dg_buf_addc(out, (char)(0x80 | (v & 0x3f)));
-    }
+    utf8proc_uint8_t raw[4];
+    dg_buf_add(out, raw, (size_t)utf8proc_encode_char((utf8proc_int32_t)v, raw));
+}
+
+/* JSON writes what is beyond 16 bits as two halves; `rest` begins behind the first, v. 0: they make no pair. */
+static long pair(long v, struct dg_slice rest) {
+    long low = dg_slice_starts(rest, DG_S("\\u")) ? hex_number(dg_slice_from(rest, 2), 4) : -1;
+    bool halves = v >= 0xd800 && v < 0xdc00 && low >= 0xdc00 && low < 0xe000;
+    return halves ? 0x10000 + ((v - 0xd800) << 10 | (low - 0xdc00)) : 0;
 }
 
 /* One escape at s (which begins with a backslash); returns its length. An unknown one stays as it is. */
@@ -47,8 +47,9 @@ static size_t add_escape(struct dg_buf *out, struct dg_slice s) {
         dg_buf_addc(out, '\\');
         return 1;
     }
-    add_char(out, v);
-    return 2 + n;
+    long both = n == 4 ? pair(v, dg_slice_from(s, 6)) : 0;
+    add_char(out, both ? both : v);
+    return both ? 12 : 2 + n;
 }
 
 /* `text` as it was before repr() or JSON quoted it. Text of DG_OPENS_TEXT is returned as it is. */

@@ -7,16 +7,18 @@ bool is_service(const struct dg_matcher *m, uint32_t needle) { return needle >= 
 
 static bool is_not(const struct dg_matcher *m, uint32_t needle) { return needle >= m->not_from && needle < m->not_to; }
 
+static bool may_wait(const struct dg_matcher *m, uint32_t needle) { return is_service(m, needle) || is_not(m, needle); }
+
 bool murmurs(const struct dg_matcher *m, const struct literal *l) {
     if (l->steps != DG_NONE) return false;
     for (uint32_t n = l->needles; n != DG_NONE; n = m->needles[n].same)
-        if (!is_service(m, n) && !is_not(m, n)) return false;
+        if (!may_wait(m, n)) return false;
     return true;
 }
 
 bool only_murmurs(const struct dg_matcher *m, const struct sight *v, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        if (!is_service(m, v[i].needle) && !is_not(m, v[i].needle)) return false;
+        if (!may_wait(m, v[i].needle)) return false;
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "match/smoke.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "match/engine.h"
 #include "match/salad.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -313,32 +314,6 @@ enum dg_smoke dg_smoke_judge(struct dg_slice text, char *reason, size_t size) {
 /* ---- an answer as a log quotes it
  * ----------------------------------------------------------------------------------------------------------------- */
 
-static int hex(struct dg_slice digits, uint32_t *ret) {
-    *ret = 0;
-    for (size_t i = 0; i < digits.len; i++) {
-        unsigned char c = (unsigned char)digits.ptr[i];
-        if (!isxdigit(c)) return -1;
-        *ret = *ret << 4 | (uint32_t)(isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return 0;
-}
-
-/* What a backslash stands for, as JSON and Python write it; halves of a pair are taken as two bad characters. */
-static size_t unescape_one(struct dg_slice s, struct dg_buf *out) {
-    static const char NAMES[] = "ntrbf", ARE[] = "\n\t\r\b\f";
-    const char *name = s.len > 1 ? memchr(NAMES, s.ptr[1], sizeof(NAMES) - 1) : NULL;
-    uint32_t c;
-    uint8_t raw[4];
-    if (s.len < 2) return s.len;
-    if (s.ptr[1] == 'u' && s.len >= 6 && !hex(dg_slice(s.ptr + 2, 4), &c) && c) {
-        if (c >= 0xd800 && c < 0xe000) c = c < 0xdc00 ? 0x1f600 : 0; /* a pair is one picture or rare letter */
-        if (c) dg_buf_add(out, raw, (size_t)utf8proc_encode_char((int32_t)c, raw));
-        return 6;
-    }
-    dg_buf_addc(out, name ? ARE[name - NAMES] : s.ptr[1]);
-    return 2;
-}
-
 /* Without the last character, which may be cut. */
 static size_t whole_characters(struct dg_slice s) {
     while (s.len && ((unsigned char)s.ptr[s.len - 1] & 0xc0) == 0x80) s.len--;
@@ -348,16 +323,8 @@ static size_t whole_characters(struct dg_slice s) {
 bool dg_smoke_quoted(struct dg_slice quoted) {
     enum { LOOKED_AT = 1024, LEAST = 16 };
     char reason[256];
-    _cleanup_(dg_buf_release) struct dg_buf text = DG_BUF_INIT(2 * LOOKED_AT);
-    for (size_t at = 0; at < quoted.len && text.len < LOOKED_AT;) {
-        struct dg_slice rest = dg_slice_from(quoted, at);
-        if (*rest.ptr == '\\') {
-            at += unescape_one(rest, &text);
-        } else {
-            dg_buf_addc(&text, *rest.ptr);
-            at++;
-        }
-    }
-    if (text.len >= LOOKED_AT) text.len = whole_characters(dg_buf_slice(&text));
-    return text.len >= LEAST && dg_smoke_judge(dg_buf_slice(&text), reason, sizeof(reason)) == DG_SMOKE_GARBAGE;
+    _cleanup_(dg_buf_release) struct dg_buf buf = DG_BUF_INIT(2 * LOOKED_AT);
+    struct dg_slice text = unescape(dg_slice_upto(quoted, 2 * LOOKED_AT), DG_OPENS_JSON_STR, &buf);
+    if (text.len >= LOOKED_AT) text.len = whole_characters(dg_slice_upto(text, LOOKED_AT));
+    return text.len >= LEAST && dg_smoke_judge(text, reason, sizeof(reason)) == DG_SMOKE_GARBAGE;
 }

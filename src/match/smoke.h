@@ -1,6 +1,7 @@
 /* Does a server's answer look like language, or like broken numerics? A pure judgement of text: `!!!!`, one token over
- * and over, loops of a phrase, replacement characters, NaN, scripts mixed at random, nothing at all. LIMITATIONS:
- * fluent nonsense passes; fewer than about 8 characters tell little and pass unless they are one symbol. */
+ * and over, loops of a phrase, replacement characters, NaN, scripts mixed at random, words that make no sentence
+ * (salad.h), nothing at all. LIMITATIONS: nonsense in good grammar passes; fewer than about 8 characters tell little
+ * and pass unless they are one symbol. */
 #ifndef DG_MATCH_SMOKE_H
 #define DG_MATCH_SMOKE_H
 
