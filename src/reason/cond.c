@@ -13,7 +13,9 @@ static struct dg_operand side(const struct dg_scope *s, struct dg_slice text, ch
     if (dg_slice_is(text, "null")) return (struct dg_operand){0};
     if (dg_slice_double(text, &number)) return (struct dg_operand){text, DG_CAP_FLOAT, true};
     struct dg_operand o = dg_operand_find(s, text, buf);
-    if (o.known || dg_slice_starts(text, DG_S("fact.")) || dg_slice_starts(text, DG_S("device."))) return o;
+    if (o.known || dg_slice_starts(text, DG_S("fact.")) || dg_slice_starts(text, DG_S("device.")) ||
+        dg_slice_starts(text, DG_S("message.")))
+        return o;
     if (s->finding)
         for (uint32_t i = 0; i < s->finding->rule->n_captures; i++)
             if (dg_slice_eq(s->finding->rule->captures[i].name, text)) return o; /* declared, not captured: unknown */

@@ -91,6 +91,9 @@ struct dg_operand {
     bool known;
 };
 struct dg_operand dg_operand_find(const struct dg_scope *s, struct dg_slice name, char buf[64]);
+/* What the finding's message names, of `what`: "flag" (--max-num-seqs), "variable" (VLLM_USE_V1) or "option"
+ * (max_num_seqs, the first two). {NULL,0}: nothing. Points into the finding or into buf. */
+struct dg_slice dg_named_in(const struct dg_finding *f, struct dg_slice what, char buf[64]);
 /* Filled template; {NULL,0} when an operand without a default is unknown. */
 struct dg_slice dg_template_fill(struct dg_judge *j, const struct dg_scope *s, struct dg_slice text);
 /* Result of a value expression as text; {NULL,0} when an operand is missing or the result is no number. */

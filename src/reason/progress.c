@@ -37,7 +37,8 @@ bool dg_only_begun(const struct dg_judge *j) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
         bool ill = r == DG_ROLE_CAUSE || r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN;
-        bool on = phase_of(f->rule) > phase_rank(DG_S("arguments")) || f->rule->pulse || f->rule->ends != DG_ENDS_NONE;
+        bool pulse = f->rule->pulse && !f->rule->begins_episode; /* one that listens before it loads anything has only begun */
+        bool on = phase_of(f->rule) > phase_rank(DG_S("arguments")) || pulse || f->rule->ends != DG_ENDS_NONE;
         if (f->launch != UINT32_MAX && (ill || on)) return false;
     }
     DG_EACH_FATAL(j, i) {
@@ -49,11 +50,16 @@ bool dg_only_begun(const struct dg_judge *j) {
 /* `set: {service: broken}`: what is said of no single request. */
 bool dg_breaks_service(const struct dg_rule *rule) { return dg_slice_is(set_by(rule, "service"), "broken"); }
 
+/* `set: {service: failing}`: the same where an error says it; a prompt may quote the words. */
+static bool fails_service(const struct dg_judge *j, const struct dg_finding *f) {
+    return dg_slice_is(set_by(f->rule, "service"), "failing") && dg_in_fatal_record(j, &f->last);
+}
+
 /* A server that answers wrongly goes on answering, one that cannot have its GPU may answer by the CPU, and there are
- * failures that each request meets anew while the server is up (`set: {service: broken}`). */
+ * failures that each request meets anew while the server is up (`set: {service: broken}` or `failing`). */
 bool dg_serves_in_spite_of(const struct dg_judge *j, const struct dg_finding *f) {
     bool without_gpu = dg_fact(j, "runs_on_cpu").len && !dg_fact(j, "runs_on_gpu").len;
-    if (dg_breaks_service(f->rule)) return true;
+    if (dg_breaks_service(f->rule) || fails_service(j, f)) return true;
     return dg_slice_is(f->rule->class, "numerics") || (without_gpu && dg_slice_is(f->rule->class, "driver"));
 }
 

@@ -1,4 +1,4 @@
-/* Operands and templates of rules: {capture}, {fact.NAME}, {device.cc}, {value}, {x|default}. */
+/* Operands and templates of rules: {capture}, {fact.NAME}, {device.cc}, {message.option}, {value}, {x|default}. */
 #include "reason/judge.h"
 #include "base/buf.h"
 #include <stdio.h>
@@ -52,6 +52,8 @@ struct dg_operand dg_operand_find(const struct dg_scope *s, struct dg_slice name
         return text_operand(dg_facts_get(&s->d->attempt.facts, key), fact_type(key));
     }
     if (dg_slice_starts(name, DG_S("device."))) return device_operand(s, dg_slice_from(name, 7), buf);
+    if (dg_slice_starts(name, DG_S("message.")))
+        return text_operand(dg_named_in(s->finding, dg_slice_from(name, 8), buf), DG_CAP_TEXT);
     if (!s->finding) return (struct dg_operand){0};
     const struct dg_capture *c = capture_in(s->finding->captures, s->finding->n_captures, name);
     if (!c) c = capture_in(s->finding->last_captures, s->finding->n_last_captures, name);
