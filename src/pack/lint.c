@@ -15,8 +15,9 @@ static bool captured(const struct dg_rule *rule, struct dg_slice name) {
 }
 
 static bool known_operand(const struct dg_rule *rule, struct dg_slice name) {
-    static const char *const NAMES[] = {"device.cc",     "device.major", "device.minor", "device.count",    "device.memory",
-                                        "device.name",   "message.flag", "message.variable", "message.option"};
+    static const char *const NAMES[] = {"device.cc",    "device.major",     "device.minor",
+                                        "device.count", "device.memory",    "device.name",
+                                        "message.flag", "message.variable", "message.option"};
     for (size_t i = 0; i < DG_COUNT(NAMES); i++)
         if (dg_slice_is(name, NAMES[i])) return true;
     return dg_slice_is(name, "value") || dg_slice_starts(name, DG_S("fact.")) || dg_slice_starts(name, DG_S("args.")) ||

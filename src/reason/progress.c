@@ -37,7 +37,8 @@ bool dg_only_begun(const struct dg_judge *j) {
         const struct dg_finding *f = &j->scan->findings[i];
         enum dg_role r = f->rule->role;
         bool ill = r == DG_ROLE_CAUSE || r == DG_ROLE_CONSEQUENCE || r == DG_ROLE_WRAPPER || r == DG_ROLE_TEARDOWN;
-        bool pulse = f->rule->pulse && !f->rule->begins_episode; /* one that listens before it loads anything has only begun */
+        bool pulse =
+            f->rule->pulse && !f->rule->begins_episode; /* one that listens before it loads anything has only begun */
         bool on = phase_of(f->rule) > phase_rank(DG_S("arguments")) || pulse || f->rule->ends != DG_ENDS_NONE;
         if (f->launch != UINT32_MAX && (ill || on)) return false;
     }

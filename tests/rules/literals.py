@@ -53,6 +53,9 @@ COMMON = {  # rules: why their literals have to be common ones
     "hang/vllm-no-tokens": "a token ends the wait for one",
     "sglang-own/detokenizer-silent": "a token ends the wait for one",
     "stopped/unit-stopped-before-ready": "a request that succeeds ends the start",
+    "stopped/vllm-stopped-before-ready": "an error of any kind would be the reason",
+    "stopped/tgi-stopped-before-ready": "an error of any kind would be the reason",
+    "hang/capture-stops": "an error of any kind would be the reason",
 }
 
 

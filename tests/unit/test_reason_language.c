@@ -53,6 +53,32 @@ static void test_templates(void **state) {
     fx_free(t.x);
 }
 
+static void named(const char *message, const char *what, const char *want) {
+    struct dg_finding f = {.last.text = dg_cstr(message)};
+    char buf[64];
+    struct dg_slice got = dg_named_in(&f, dg_cstr(what), buf);
+    if (!want)
+        assert_null(got.ptr);
+    else
+        assert_slice(got, want);
+}
+
+static void test_named(void **state) {
+    (void)state;
+    named("ValueError: use --no-async-scheduling, or --foo", "flag", "--no-async-scheduling");
+    named("ValueError: odd -- very odd --", "flag", NULL);
+    named("set VLLM_USE_V1=0 or CUDA_HOME", "variable", "VLLM_USE_V1");
+    named("OOM is NaN; X_Y", "variable", NULL);
+    named("block_size (2096) must be <= max_num_batched_tokens (2048).", "option",
+          "block_size or max_num_batched_tokens");
+    named("max_num_seqs must be set. See max_num_seqs.", "option", "max_num_seqs");
+    named("model.layers.gate_proj, /a/b_c, run_it() and torch.float8_e4m3fn of <x_y>", "option", NULL);
+    named("  File \"/x/site_packages/foo_bar\", line 3", "option", NULL);
+    named("a_b is too short, so is a plain word", "option", NULL);
+    named("ValueError: foo_bar", "colour", NULL);
+    assert_null(dg_named_in(NULL, DG_S("flag"), NULL).ptr);
+}
+
 static void value(struct talk *t, const char *expr, const char *want) {
     struct dg_slice got = dg_value_eval(&t->j, &t->s, dg_cstr(expr));
     if (!want)
@@ -134,8 +160,8 @@ static void test_the_device_confirms_or_contradicts(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_templates), cmocka_unit_test(test_values),
-                                       cmocka_unit_test(test_conditions),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_templates), cmocka_unit_test(test_named),
+                                       cmocka_unit_test(test_values), cmocka_unit_test(test_conditions),
                                        cmocka_unit_test(test_the_device_confirms_or_contradicts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
