@@ -1,5 +1,5 @@
 /* A head, then the structs in the order they were met, then the texts, then where in the structs a pointer stands
- * (uint32_t each). Pointers are written as offsets from the first struct. */
+ * (uint32_t each). */
 #include "base/frozen.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -8,6 +8,8 @@ enum { REFS_MAX = 1 << 26, FROZEN_MAX = 1 << 30, STRUCT_MAX = 4096, UNSEEN_MAX =
 
 struct head {
     uint64_t layout, structs, texts, refs;
+    uint64_t base; /* address of the first struct that the pointers are right for */
+    uint64_t zero; /* to a multiple of DG_FROZEN_ALIGN */
 };
 
 static const struct dg_frozen_field slice_fields[] = {{.kind = DG_FROZEN_TEXT, .size = sizeof(struct dg_slice)},
@@ -35,6 +37,7 @@ struct freezer {
     struct dg_buf structs, texts;
     struct refs to_structs, to_texts;
     struct dg_map *known; /* text -> its offset + 1: equal texts are kept once */
+    uintptr_t base;
     bool failed, unseen;
 };
 
@@ -67,7 +70,7 @@ static void put_text(struct freezer *f, size_t at, const char *from) {
         if (dg_map_set(f->known, s, (void *)known)) f->failed = true;
     }
     put(f, at + offsetof(struct dg_slice, len), &s.len, sizeof(s.len));
-    put_pointer(f, at + offsetof(struct dg_slice, ptr), known - 1, &f->to_texts);
+    put_pointer(f, at + offsetof(struct dg_slice, ptr), f->base + known - 1, &f->to_texts);
 }
 
 /* Is each byte of the struct in a field, but for padding? */
@@ -100,7 +103,7 @@ static void freeze(struct freezer *f, const struct dg_frozen_type *type, const c
             }
             if (m->of) memcpy(&inner, from, sizeof(inner));
             if (!inner || !count) continue;
-            put_pointer(f, at, f->structs.len, &f->to_structs);
+            put_pointer(f, at, f->base + f->structs.len, &f->to_structs);
             freeze(f, m->of, inner, count);
         }
     }
@@ -114,7 +117,7 @@ static void write_out(struct freezer *f, const struct dg_frozen_type *type, stru
         to += f->structs.len;
         put(f, f->to_texts.v[i], &to, sizeof(to));
     }
-    struct head head = {layout_of(type), f->structs.len, f->texts.len, f->to_structs.n + f->to_texts.n};
+    struct head head = {layout_of(type), f->structs.len, f->texts.len, f->to_structs.n + f->to_texts.n, f->base, 0};
     dg_buf_add(out, &head, sizeof(head));
     dg_buf_add_slice(out, dg_buf_slice(&f->structs));
     dg_buf_add_slice(out, dg_buf_slice(&f->texts));
@@ -123,8 +126,10 @@ static void write_out(struct freezer *f, const struct dg_frozen_type *type, stru
     add_zeros(out, padding(out->len));
 }
 
-int dg_freeze(const struct dg_frozen_type *type, const void *object, struct dg_buf *out, struct dg_err *err) {
+int dg_freeze(const struct dg_frozen_type *type, const void *object, uintptr_t at, struct dg_buf *out,
+              struct dg_err *err) {
     struct freezer f = {.structs = DG_BUF_INIT(FROZEN_MAX), .texts = DG_BUF_INIT(FROZEN_MAX)};
+    f.base = at + sizeof(struct head);
     f.known = dg_map_new(NULL);
     if (f.known) freeze(&f, type, object, 1);
     bool failed = !f.known || f.failed || f.structs.failed || f.texts.failed;
@@ -149,12 +154,13 @@ void *dg_thaw(const struct dg_frozen_type *type, void *bytes, size_t len) {
         h.refs > (len - h.structs - h.texts) / sizeof(uint32_t))
         return NULL;
     char *base = (char *)bytes + sizeof(h), *refs = base + h.structs + h.texts;
-    for (uint64_t i = 0; i < h.refs; i++) {
+    for (uint64_t i = 0; i < h.refs && (uintptr_t)base != h.base; i++) {
         uint32_t at;
         uintptr_t to;
         memcpy(&at, refs + i * sizeof(at), sizeof(at));
         if (at > h.structs - sizeof(to)) return NULL;
         memcpy(&to, base + at, sizeof(to));
+        to -= h.base;
         if (to > h.structs + h.texts) return NULL;
         to += (uintptr_t)base;
         memcpy(base + at, &to, sizeof(to));

@@ -1,5 +1,6 @@
-/* Frozen data: structs and all they point to as one piece of bytes, used where it lies once its pointers are set. The
- * bytes are as the compiler laid the structs out and name their layout, so another build refuses them. They are
+/* Frozen data: structs and all they point to as one piece of bytes, used where it lies. Its pointers are right for the
+ * address that it was frozen for, and are set anew elsewhere. The bytes are as the compiler laid the structs out and
+ * name their layout, so another build refuses them. They are
  * trusted: whoever keeps them keeps a checksum beside them. */
 #ifndef DG_BASE_FROZEN_H
 #define DG_BASE_FROZEN_H
@@ -47,12 +48,13 @@ struct dg_frozen_type {
 /* A list of texts by itself. */
 extern const struct dg_frozen_type dg_frozen_slice;
 
-/* Freeze one struct of `type`: added to `out`, which must be empty or hold a multiple of DG_FROZEN_ALIGN bytes. 0,
- * -DG_E_NOMEM; -DG_E_INTERNAL: a member is in no field. */
+/* Freeze one struct of `type`, to lie at address `at` (0: not known): added to `out`, which must be empty or hold a
+ * multiple of DG_FROZEN_ALIGN bytes. 0, -DG_E_NOMEM; -DG_E_INTERNAL: a member is in no field. */
 enum { DG_FROZEN_ALIGN = 16 };
-int dg_freeze(const struct dg_frozen_type *type, const void *object, struct dg_buf *out, struct dg_err *err);
-/* Set the pointers of what was frozen, once, in its own place, which is aligned to DG_FROZEN_ALIGN; the struct lives in
- * there. NULL: of another layout, or cut. */
+int dg_freeze(const struct dg_frozen_type *type, const void *object, uintptr_t at, struct dg_buf *out,
+              struct dg_err *err);
+/* What was frozen, which lies aligned to DG_FROZEN_ALIGN; the struct lives in there. Once: its pointers are set, unless
+ * it lies where it was to lie; then nothing is written. NULL: of another layout, or cut. */
 void *dg_thaw(const struct dg_frozen_type *type, void *bytes, size_t len);
 
 #endif

@@ -37,7 +37,7 @@ DG_FROZEN_TYPE(ENGINES, dg_cat_engines, DG_LIST(dg_cat_engines, v, n, ENGINE));
 int dg_catalog_freeze(struct dg_catalog *c, struct dg_buf *out, struct dg_err *err) {
     if (dg_catalog_all(c)) return dg_err_nomem(err);
     struct dg_cat_engines all = {c->engines, c->n_engines};
-    return dg_freeze(&ENGINES, &all, out, err);
+    return dg_freeze(&ENGINES, &all, 0, out, err);
 }
 
 int dg_catalog_add_frozen(struct dg_catalog *c, struct dg_slice bytes, struct dg_err *err) {

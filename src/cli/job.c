@@ -123,16 +123,22 @@ int dg_job_add_text(struct dg_job *job, const char *name, enum dg_kind kind, str
     return 0;
 }
 
+/* A pipe may be read for days. */
+static int add_file(struct dg_job *job, const char *path) {
+    if (!strcmp(path, "-")) dg_pack_detach(job->app->pack);
+    return dg_ingest_add(job->ingest, path, DG_KIND_UNKNOWN);
+}
+
 static int add_inputs(struct dg_job *job, struct dg_err *err) {
     const struct dg_args *a = &job->app->args;
     const char *path;
     int r = 0;
     for (size_t i = 0; !r && (path = dg_args_nth(a, DG_OPT_KERNEL_LOG, i)); i++) r = add_kernel_log(job, path);
-    for (size_t i = 0; !r && i < job->n_files; i++) r = dg_ingest_add(job->ingest, job->files[i], DG_KIND_UNKNOWN);
+    for (size_t i = 0; !r && i < job->n_files; i++) r = add_file(job, job->files[i]);
     for (size_t i = 0; !r && i < job->n_texts; i++)
         r = dg_ingest_add_text(job->ingest, job->texts[i].name, job->texts[i].kind, job->texts[i].text);
     bool named = job->n_files || job->n_texts || dg_args_has(a, DG_OPT_KERNEL_LOG);
-    if (!r && !named) r = dg_ingest_add(job->ingest, "-", DG_KIND_UNKNOWN);
+    if (!r && !named) r = add_file(job, "-");
     return r ? dg_err_nomem(err) : 0;
 }
 

@@ -1,5 +1,6 @@
 /* The set of rules while it is put together. */
 #include "pack/pack_internal.h"
+#include <sys/mman.h>
 
 enum { RULES_MAX = 20000, ARENA_MAX = 256 << 20 };
 
@@ -17,7 +18,11 @@ void dg_pack_free(struct dg_pack *p) {
     if (!p) return;
     dg_arena_free(p->arena);
     dg_map_free(p->ids);
-    free((char *)(uintptr_t)p->bin.ptr);
+    char *bin = (char *)(uintptr_t)p->bin.ptr;
+    if (p->mapped)
+        munmap(bin, p->bin.len);
+    else
+        free(bin);
     free(p->rules.v);
     free(p->places.v);
     free(p);
@@ -37,9 +42,10 @@ int pack_add(struct dg_pack *p, const struct dg_rule *rule, size_t place) {
     return -DG_E_NOMEM;
 }
 
+/* Nothing is written over what says the same: it may be mapped, and a written page is a copy. */
 static void number(struct dg_ruleset *set, struct dg_pattern *p, uint32_t rule) {
-    p->rule = rule;
-    p->id = set->n_patterns;
+    if (p->rule != rule) p->rule = rule;
+    if (p->id != set->n_patterns) p->id = set->n_patterns;
     set->patterns[set->n_patterns++] = p;
 }
 

@@ -10,7 +10,8 @@
 struct dg_pack {
     struct dg_arena *arena;
     struct dg_ruleset set;   /* valid after pack_lay_out() and pack_number() */
-    struct dg_slice bin;     /* malloced: packs.bin, when that was loaded; the set lies in it */
+    struct dg_slice bin;     /* packs.bin, when that was loaded; the set lies in it */
+    bool mapped;             /* bin is, else malloced */
     struct dg_slice catalog; /* within bin */
     struct {
         struct dg_rule *v;

@@ -37,7 +37,7 @@ static void *copy_of(const struct dg_buf *b) {
 static void what_was_frozen_is_thawed(void **state) {
     (void)state;
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(1 << 20);
-    assert_int_equal(dg_freeze(&TREE, &OAK, &b, NULL), 0);
+    assert_int_equal(dg_freeze(&TREE, &OAK, 0, &b, NULL), 0);
     _cleanup_(dg_freep) void *bytes = copy_of(&b);
     const struct tree *t = dg_thaw(&TREE, bytes, b.len);
     assert_non_null(t);
@@ -54,11 +54,26 @@ static void what_was_frozen_is_thawed(void **state) {
     assert_null(t->scratch);
 }
 
+static void what_lies_where_it_was_to_lie_is_not_written(void **state) {
+    (void)state;
+    _cleanup_(dg_freep) void *bytes = malloc(1 << 16);
+    _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(1 << 16);
+    assert_int_equal(dg_freeze(&TREE, &OAK, (uintptr_t)bytes, &b, NULL), 0);
+    memcpy(bytes, b.ptr, b.len);
+    const struct tree *t = dg_thaw(&TREE, bytes, b.len);
+    assert_memory_equal(bytes, b.ptr, b.len);
+    assert_slice(t->leaves[1].name, "two");
+    _cleanup_(dg_freep) void *elsewhere = copy_of(&b);
+    const struct tree *u = dg_thaw(&TREE, elsewhere, b.len);
+    memset(bytes, 0, b.len);
+    assert_slice(u->leaves[1].name, "two");
+}
+
 static void nothing_is_frozen_too(void **state) {
     (void)state;
     static const struct tree BARE;
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(1 << 20);
-    assert_int_equal(dg_freeze(&TREE, &BARE, &b, NULL), 0);
+    assert_int_equal(dg_freeze(&TREE, &BARE, 0, &b, NULL), 0);
     _cleanup_(dg_freep) void *bytes = copy_of(&b);
     const struct tree *t = dg_thaw(&TREE, bytes, b.len);
     assert_non_null(t);
@@ -70,13 +85,13 @@ static void a_member_in_no_field_is_told(void **state) {
     (void)state;
     struct dg_err err = {0};
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(1 << 20);
-    assert_int_equal(dg_freeze(&FORGETFUL, &OAK, &b, &err), -DG_E_INTERNAL);
+    assert_int_equal(dg_freeze(&FORGETFUL, &OAK, 0, &b, &err), -DG_E_INTERNAL);
 }
 
 static void another_layout_and_cut_bytes_are_refused(void **state) {
     (void)state;
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(1 << 20);
-    assert_int_equal(dg_freeze(&TREE, &OAK, &b, NULL), 0);
+    assert_int_equal(dg_freeze(&TREE, &OAK, 0, &b, NULL), 0);
     _cleanup_(dg_freep) void *bytes = copy_of(&b);
     assert_null(dg_thaw(&LEAF, bytes, b.len));
     for (size_t n = 0; n + DG_FROZEN_ALIGN <= b.len; n++) {
@@ -89,7 +104,7 @@ static void another_layout_and_cut_bytes_are_refused(void **state) {
 static int freeze_once(void *arg) {
     (void)arg;
     _cleanup_(dg_buf_release) struct dg_buf b = DG_BUF_INIT(1 << 20);
-    return dg_freeze(&TREE, &OAK, &b, NULL);
+    return dg_freeze(&TREE, &OAK, 0, &b, NULL);
 }
 
 static void each_allocation_may_fail(void **state) {
@@ -99,7 +114,8 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_frozen_is_thawed),    cmocka_unit_test(nothing_is_frozen_too),
+        cmocka_unit_test(what_was_frozen_is_thawed),    cmocka_unit_test(what_lies_where_it_was_to_lie_is_not_written),
+                                       cmocka_unit_test(nothing_is_frozen_too),
         cmocka_unit_test(a_member_in_no_field_is_told), cmocka_unit_test(another_layout_and_cut_bytes_are_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };
