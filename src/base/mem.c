@@ -31,6 +31,7 @@ void *dg_malloc(size_t size) { return must_fail() ? NULL : malloc(size ? size : 
 void *dg_malloc_large(size_t size) {
     enum { LARGE_PAGE = 2 << 20 };
     size_t pages = size / LARGE_PAGE + 1;
+    if (size < LARGE_PAGE / 4) return dg_malloc(size);
     if (must_fail()) return NULL;
     void *p = aligned_alloc(LARGE_PAGE, pages * LARGE_PAGE);
     if (p) madvise(p, pages * LARGE_PAGE, MADV_HUGEPAGE); /* a wish */

@@ -73,7 +73,7 @@ struct literal { /* a text that is sought, once, for all its needles */
 };
 struct sieve {
     struct literal *literals;
-    uint8_t *first;           /* by hash of four bytes: may a gram begin so? */
+    uint8_t *first;           /* by hash of four bytes: may a gram begin so? These tables lie behind the grams: */
     uint16_t *second;         /* by hash of six bytes: tag of the gram that it may be */
     uint32_t *longs, *shorts; /* by hash of the gram: the first of its list, 0: none */
     struct gram {

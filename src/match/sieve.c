@@ -93,19 +93,25 @@ static unsigned bits_for(size_t n, unsigned max) {
     return bits;
 }
 
+/* All tables in one piece: the few large pages of it are had sooner than hundreds of small ones. */
 static bool tables_init(struct sieve *s, size_t longs, size_t shorts) {
     unsigned first = bits_for(16 * (longs + shorts), FIRST_MAX), second = bits_for(4 * longs, TAG_BITS),
              by_long = bits_for(4 * longs, 31), by_short = bits_for(16 * shorts, 31);
-    s->first = dg_calloc((size_t)1 << first, sizeof(*s->first));
-    s->second = dg_calloc((size_t)1 << second, sizeof(*s->second));
-    s->longs = dg_calloc((size_t)1 << by_long, sizeof(*s->longs));
-    s->shorts = dg_calloc((size_t)1 << by_short, sizeof(*s->shorts));
-    s->grams = dg_calloc(longs + shorts + 1, sizeof(*s->grams));
+    size_t n_grams = longs + shorts + 1, n_lists = ((size_t)1 << by_long) + ((size_t)1 << by_short);
+    size_t size = n_grams * sizeof(*s->grams) + n_lists * sizeof(*s->longs) +
+                  ((size_t)1 << second) * sizeof(*s->second) + ((size_t)1 << first);
+    s->grams = dg_malloc_large(size);
+    if (!s->grams) return false;
+    memset(s->grams, 0, size);
+    s->longs = (uint32_t *)(void *)(s->grams + n_grams);
+    s->shorts = s->longs + ((size_t)1 << by_long);
+    s->second = (uint16_t *)(void *)(s->longs + n_lists);
+    s->first = (uint8_t *)(s->second + ((size_t)1 << second));
     s->first_shift = 32 - first;
     s->second_shift = 32 - second;
     s->longs_shift = 32 - by_long;
     s->shorts_shift = 32 - by_short;
-    return s->first && s->second && s->longs && s->shorts && s->grams;
+    return true;
 }
 
 /* Each different text once, with the list of its needles in their order. */
@@ -150,10 +156,6 @@ bool sieve_init(struct sieve *s, struct needle *needles, uint32_t n) {
 
 void sieve_release(struct sieve *s) {
     free(s->literals);
-    free(s->first);
-    free(s->second);
-    free(s->longs);
-    free(s->shorts);
     free(s->grams);
     *s = (struct sieve){0};
 }

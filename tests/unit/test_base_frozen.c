@@ -114,9 +114,11 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_frozen_is_thawed),    cmocka_unit_test(what_lies_where_it_was_to_lie_is_not_written),
-                                       cmocka_unit_test(nothing_is_frozen_too),
-        cmocka_unit_test(a_member_in_no_field_is_told), cmocka_unit_test(another_layout_and_cut_bytes_are_refused),
+        cmocka_unit_test(what_was_frozen_is_thawed),
+        cmocka_unit_test(what_lies_where_it_was_to_lie_is_not_written),
+        cmocka_unit_test(nothing_is_frozen_too),
+        cmocka_unit_test(a_member_in_no_field_is_told),
+        cmocka_unit_test(another_layout_and_cut_bytes_are_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
