@@ -113,6 +113,8 @@ struct dg_matcher {
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
 };
 extern struct regex REGEX_BAD;
+/* A sign of service that says nothing else: it may be looked at late, and not each time. */
+bool is_lazy(const struct dg_rule *r);
 
 /* ---- sieve.c */
 /* A whole literal stands at data[start]. False: stop. */

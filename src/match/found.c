@@ -17,9 +17,11 @@ void found_free(struct found *f) {
 
 /* ---- the table of tuples */
 
+/* Of what is looked at the first and the last time only, services are not told apart. */
 static uint64_t hash_of(const struct engine *e, const struct hit *hit) {
     uint32_t head[3] = {(uint32_t)(hit->rule - e->m->rules->rules), e->kind, hit->launch};
-    uint64_t h = XXH3_64bits_withSeed(head, sizeof(head), XXH3_64bits(hit->place->unit.ptr, hit->place->unit.len));
+    struct dg_slice unit = is_lazy(hit->rule) ? DG_S("") : hit->place->unit;
+    uint64_t h = XXH3_64bits_withSeed(head, sizeof(head), XXH3_64bits(unit.ptr ? unit.ptr : "", unit.len));
     for (uint32_t i = 0; i < hit->rule->n_captures; i++) {
         const struct dg_capdef *def = &hit->rule->captures[i];
         if (!def->key) continue;

@@ -30,8 +30,7 @@ static const struct {
     {"error:", SIGN_OTHER},
 };
 
-/* A sign of service that says nothing else may be looked at late, and not each time. */
-static bool is_lazy(const struct dg_rule *r) {
+bool is_lazy(const struct dg_rule *r) {
     bool key = false;
     for (uint32_t i = 0; i < r->n_captures; i++) key = key || r->captures[i].key;
     return r->pulse && !key && r->mode == DG_MATCH_ANY && r->n_patterns == r->n_positive && r->role == DG_ROLE_FACT &&

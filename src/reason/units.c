@@ -94,6 +94,7 @@ bool dg_units_learn(struct dg_judge *j) {
     for (uint32_t i = 0; i < s->n_findings; i++) {
         const struct dg_finding *f = &s->findings[i];
         learn(&j->units[f->first.source], &f->first, only_a_server(f->rule));
+        learn(&j->units[f->first.source], &f->last, only_a_server(f->rule));
     }
     for (uint32_t i = 0; i < s->n_findings; i++)
         learn_others(&j->units[s->findings[i].first.source], &s->findings[i].first);
