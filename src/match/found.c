@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 enum { TOTAL_MAX = 16384, LAUNCHES_MAX = 16384, NEAR_LINES = 50 };
-static const double NEAR_SECONDS = 5.0, AGAIN_SECONDS = 60.0;
+static const double NEAR_SECONDS = 5.0;
 
 void found_free(struct found *f) {
     if (!f) return;
@@ -249,10 +249,9 @@ static bool same_launch(const struct engine *e, const struct dg_place *place, ui
     if (e->launch_ended || e->launch_broke) return false;
     const struct dg_launch *l = &e->launches.v[e->launch];
     if (!l->begun) return !l->pulses;
-    bool alike = e->begin_hash == hash; /* a restart says the same, but later */
+    if (e->begin_hash == hash) return true;
     if (dg_time_known(place->time) && dg_time_known(e->begin.time))
-        return fabs(place->time - e->begin.time) <= (alike ? AGAIN_SECONDS : NEAR_SECONDS);
-    if (alike) return true;
+        return fabs(place->time - e->begin.time) <= NEAR_SECONDS;
     return place->line - e->begin.line <= NEAR_LINES;
 }
 

@@ -39,7 +39,7 @@ static void dumps_of_other_ranks_begin_nothing(void **state) {
     check(
         FX_LAUNCHES,
         "[2026-05-22 09:20:00] server_args=1\n[2026-05-22 09:20:04] server_args=2\n[2026-05-22 10:20:00] server_args=1\n",
-        "launch 1-2 begun\nlaunch 3-3 begun\n");
+        "launch 1-3 begun\n");
     check(FX_LAUNCHES, "[2026-05-22 09:20:00] server_args=1\n[2026-05-22 09:21:00] server_args=2\n",
           "launch 1-1 begun\nlaunch 2-2 begun\n");
 }
