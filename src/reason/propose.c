@@ -183,9 +183,24 @@ static void who_holds(struct dg_proposals *ps) {
               "what others hold is missing here, whatever the settings are");
 }
 
+/* The launch before the judged one says why it failed: the next try most likely fails alike. */
+static void failed_before(struct dg_proposals *ps) {
+    const struct dg_diagnosis *d = ps->j->d;
+    uint32_t i = d->judged && d->judged <= d->n_launches ? d->judged - 1 : 0;
+    while (i && !(dg_slice_is(d->launches[i - 1].outcome, "failure") && d->launches[i - 1].summary.len)) i--;
+    if (!i) return;
+    struct dg_slice why = d->launches[i - 1].summary;
+    ptrdiff_t colon = dg_slice_find_ch(why, ':');
+    if (colon > 0) why.len = (size_t)colon;
+    add_plain(ps, "command",
+              dg_judge_say(ps->j, "See launch %u of this log, which failed (%.*s): --launch %u", i, DG_FMT(why), i),
+              (struct dg_slice){NULL, 0}, "a start that is tried again mostly ends as the one before");
+}
+
 /* No cause is known: how to get what would decide. */
 static void without_cause(struct dg_proposals *ps) {
     const struct dg_diagnosis *d = ps->j->d;
+    failed_before(ps);
     if (d->status == DG_STATUS_INCONCLUSIVE && !dg_ending_seen(ps->j))
         add_plain(ps, "command",
                   DG_S("Get the log from its start to its end: kubectl logs --previous POD, docker logs CONTAINER"),

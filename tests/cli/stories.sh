@@ -35,6 +35,13 @@ want_out "dmesg -T"
 run --no-record --device 12.0 "$cases/story-b/server.log"
 want_status 3 "Killed, and no kernel log"
 grep -q 'oom-host/' out && fail "Killed alone is called an OOM"
+# A try that is cut off below one that failed points at it.
+(cat "$cases/b200-deepgemm-nvcc-sm100f/log.txt" && head -n 40 "$cases/b200-deepgemm-nvcc-sm100f/log.txt") >again.log
+run --no-record --device 10.0 again.log
+want_status 3 "a second try that is cut off"
+want_out "See launch 1 of this log, which failed"
+run --no-record --device 10.0 --launch 1 again.log
+want_status 1 "the first try"
 # The kernel log first, or on standard input, is all the same.
 run_in --no-record --device 12.0 --kernel-log - "$cases/story-b/server.log" <"$cases/story-b/dmesg.txt"
 want_status 1 "the kernel log on standard input"
