@@ -27,7 +27,7 @@
 
 enum limits {
     HITS_MAX = 32768,       /* lines of one pass; then the rest of the block gets a pass of its own, by one thread */
-    SIGHTS_MAX = 131072,    /* the same of hits: a block of which each line matches several rules */
+    SIGHTS_MAX = 524288,    /* the same of hits: a block of which each line matches several rules */
     MURMURS_MAX = 65536,    /* the same of murmurs; what does not fit is taken as lines */
     SAID_MAX = 32,          /* different literals among them */
     CAPS_MAX = 32,          /* captures of one match */
