@@ -168,8 +168,12 @@ struct scanner { /* one thread's means */
     const struct dg_matcher *m;
     const struct dg_match_opts *opts;
     struct pcre pcre;
-    uint64_t *seen;    /* per needle: the line it was last seen on */
-    struct sight *run; /* room for what is in order of a line's needles */
+    struct on_line {    /* the needles of the line at hand */
+        uint64_t *bits; /* by needle */
+        uint64_t *top;  /* by word of those: is it not 0? */
+        uint32_t *at;   /* by needle: where its literal begins, the first time */
+        uint32_t n, n_top;
+    } on_line;
     uint64_t *matched; /* per rule: the line it was last found to match on */
     uint32_t *tried;   /* per pattern: how often its regex ran */
     uint64_t serial;   /* of lines */

@@ -1,18 +1,64 @@
 /* Stage 1: which lines of a block hold which literals. */
 #include "match/engine.h"
 
+/* ---- the needles of the line at hand: a set that gives them in order */
+
+enum { WORD = 64 };
+
+static bool on_line_init(struct on_line *o, uint32_t needles) {
+    uint32_t words = needles / WORD + 1;
+    o->n_top = words / WORD + 1;
+    o->bits = dg_calloc(words, sizeof(*o->bits));
+    o->top = dg_calloc(o->n_top, sizeof(*o->top));
+    o->at = dg_calloc(needles, sizeof(*o->at));
+    return o->bits && o->top && o->at;
+}
+
+static bool is_on_line(const struct on_line *o, uint32_t needle) { return o->bits[needle / WORD] >> needle % WORD & 1; }
+
+static void put_on_line(struct on_line *o, uint32_t needle, size_t at) {
+    uint32_t word = needle / WORD;
+    o->bits[word] |= UINT64_C(1) << needle % WORD;
+    o->top[word / WORD] |= UINT64_C(1) << word % WORD;
+    o->at[needle] = (uint32_t)at;
+    o->n++;
+}
+
+static uint32_t next_bit(uint64_t *word) {
+    uint32_t bit = (uint32_t)__builtin_ctzll(*word);
+    *word &= *word - 1;
+    return bit;
+}
+
+/* All of them, in order, into `out`; none is left. */
+static uint32_t take_off_line(struct on_line *o, struct sight *out) {
+    uint32_t n = o->n;
+    o->n = 0;
+    for (uint32_t t = 0; t < o->n_top; t++)
+        while (o->top[t]) {
+            uint32_t word = t * WORD + next_bit(&o->top[t]);
+            while (o->bits[word]) {
+                uint32_t needle = word * WORD + next_bit(&o->bits[word]);
+                *out++ = (struct sight){.needle = needle, .at = o->at[needle]};
+            }
+        }
+    return n;
+}
+
+/* ---- means */
+
 int scanner_init(struct scanner *s, const struct dg_matcher *m, const struct dg_match_opts *opts) {
     *s = (struct scanner){.m = m, .opts = opts};
-    s->seen = dg_calloc(m->n_needles, sizeof(*s->seen));
-    s->run = dg_calloc(m->n_needles, sizeof(*s->run));
     s->matched = dg_calloc(m->rules->n_rules, sizeof(*s->matched));
     s->tried = dg_calloc(m->rules->n_patterns, sizeof(*s->tried));
-    return s->seen && s->run && s->matched && s->tried ? pcre_init(&s->pcre) : -DG_E_NOMEM;
+    if (!on_line_init(&s->on_line, m->n_needles) || !s->matched || !s->tried) return -DG_E_NOMEM;
+    return pcre_init(&s->pcre);
 }
 
 void scanner_release(struct scanner *s) {
-    free(s->seen);
-    free(s->run);
+    free(s->on_line.bits);
+    free(s->on_line.top);
+    free(s->on_line.at);
     free(s->matched);
     free(s->tried);
     pcre_release(&s->pcre);
@@ -71,18 +117,6 @@ struct pass {
     bool open; /* the last line is at hand */
 };
 
-/* The needles of one literal are in order, so what is to be sorted is made of a few runs: merge each with those before
- * it, from its end. `own`: room for a run. */
-static void sort_line(struct sight *v, uint32_t n, struct sight *own) {
-    for (uint32_t end, at = 0; at < n; at = end) {
-        for (end = at + 1; end < n && v[end - 1].needle < v[end].needle; end++) continue;
-        if (!at || v[at - 1].needle < v[at].needle) continue;
-        uint32_t k = end - at, i = at;
-        memcpy(own, v + at, k * sizeof(*own));
-        for (uint32_t to = end; k; to--) v[to - 1] = i && v[i - 1].needle > own[k - 1].needle ? v[--i] : own[--k];
-    }
-}
-
 /* One more murmur, if there is room for it. */
 static bool murmur(struct hits *h, uint32_t literal, size_t at) {
     uint32_t i = 0;
@@ -112,8 +146,8 @@ static void close_line(struct pass *p) {
     if (!p->open) return;
     struct hit_line *l = &h->lines[h->n_lines - 1];
     p->open = false;
-    l->n = h->n_hits - l->first;
-    sort_line(h->sights + l->first, l->n, p->s->run);
+    l->n = take_off_line(&p->s->on_line, h->sights + l->first);
+    h->n_hits += l->n;
     if (!p->tries) return;
     trial_line(p->s, p->data, p->len, (enum dg_kind)p->kind, h, h->n_lines - 1);
     if (only_murmured(p, l)) {
@@ -124,10 +158,10 @@ static void close_line(struct pass *p) {
 }
 
 static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
-    if (p->s->seen[needle] == p->s->serial) return true;
-    if (p->h->n_hits == p->room) return false;
-    p->s->seen[needle] = p->s->serial;
-    p->h->sights[p->h->n_hits++] = (struct sight){.needle = needle, .at = (uint32_t)at};
+    struct on_line *o = &p->s->on_line;
+    if (is_on_line(o, needle)) return true;
+    if (p->h->n_hits + o->n == p->room) return false;
+    put_on_line(o, needle, at);
     return true;
 }
 
@@ -176,9 +210,10 @@ static bool enter_line(struct pass *p, size_t at) {
 /* Give the last, unfinished line back: the next pass begins with it. */
 static void cut(struct pass *p) {
     struct hits *h = p->h;
-    if (h->n_hits == p->room && h->n_lines > 1) {
+    if (p->open) {
         struct hit_line *l = &h->lines[--h->n_lines];
-        h->n_hits = l->first;
+        p->open = false;
+        take_off_line(&p->s->on_line, h->sights + h->n_hits);
         h->to = l->start;
         h->line_at_to = l->index;
     } else { /* no room for another line */
@@ -248,10 +283,8 @@ uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct
     struct pass p = {.s = s, .h = &own, .room = s->m->n_needles};
     ret->end = nl ? (uint32_t)(nl - data) : (uint32_t)len;
     ret->first = h->n_hits;
-    s->serial++;
     for (; i < h->n_murmurs && h->murmurs[i].at < ret->end; i++)
         add_hits(&p, &literals[h->murmurs[i].literal], h->murmurs[i].at);
-    ret->n = own.n_hits;
-    sort_line(own.sights, ret->n, s->run);
+    ret->n = take_off_line(&s->on_line, own.sights);
     return i;
 }
