@@ -66,7 +66,9 @@ struct needle {
 struct literal { /* a text that is sought, once, for all its needles */
     struct dg_slice text;
     uint32_t needles; /* the first; needle.same leads on */
-    uint32_t steps;   /* the first of those that step: a line has one sight of them all, as most are out of turn */
+    /* The first of those that step, and of the guesses among them: a line has one sight of them all, as most are out of
+     * turn. */
+    uint32_t steps, guess_steps;
     uint16_t run;     /* where its rarest bytes begin */
     bool is_short;
     bool murmurs; /* its needles are signs of service, and what a `not` forbids */

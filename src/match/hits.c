@@ -168,7 +168,8 @@ static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
 static bool add_hits(struct pass *p, const struct literal *l, size_t at) {
     for (uint32_t n = l->needles; n != DG_NONE; n = p->s->m->needles[n].same)
         if (!add_hit(p, n, at)) return false;
-    return l->steps == DG_NONE || add_hit(p, l->steps, at);
+    if (l->steps != DG_NONE && !add_hit(p, l->steps, at)) return false;
+    return l->guess_steps == DG_NONE || add_hit(p, l->guess_steps, at);
 }
 
 /* What murmured on the line at hand before it said more. */

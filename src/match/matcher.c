@@ -68,7 +68,7 @@ static struct needle needle_of(const struct dg_matcher *m, const struct dg_patte
         .kinds = rule->kinds,
         .later = is_later(rule, p),
         .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
-        .steps = is_later(rule, p) && order_of(p, rule) == PLAIN,
+        .steps = is_later(rule, p) && order_of(p, rule) >= PLAIN,
         .guess = dg_rule_guesses(rule),
         .knows = rule->role == DG_ROLE_CAUSE && any && !p->negative && !dg_rule_on_trial(rule),
     };

@@ -10,7 +10,7 @@ static bool is_not(const struct dg_matcher *m, uint32_t needle) { return needle 
 static bool may_wait(const struct dg_matcher *m, uint32_t needle) { return is_service(m, needle) || is_not(m, needle); }
 
 bool murmurs(const struct dg_matcher *m, const struct literal *l) {
-    if (l->steps != DG_NONE) return false;
+    if (l->steps != DG_NONE || l->guess_steps != DG_NONE) return false;
     for (uint32_t n = l->needles; n != DG_NONE; n = m->needles[n].same)
         if (!may_wait(m, n)) return false;
     return true;

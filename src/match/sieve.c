@@ -128,12 +128,14 @@ static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
             s->literals[s->n_literals++] = (struct literal){.text = lit,
                                                             .needles = DG_NONE,
                                                             .steps = DG_NONE,
+                                                            .guess_steps = DG_NONE,
                                                             .is_short = dg_rare_is_short(lit.len),
                                                             .run = needles[i].rare};
             table[at] = s->n_literals;
         }
         struct literal *l = &s->literals[table[at] - 1];
-        uint32_t *list = needles[i].steps ? &l->steps : &l->needles;
+        uint32_t *steps = needles[i].guess ? &l->guess_steps : &l->steps;
+        uint32_t *list = needles[i].steps ? steps : &l->needles;
         needles[i].literal = table[at] - 1;
         needles[i].same = *list;
         *list = i;
