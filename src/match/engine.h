@@ -69,7 +69,7 @@ struct literal { /* a text that is sought, once, for all its needles */
     /* The first of those that step, and of the guesses among them: a line has one sight of them all, as most are out of
      * turn. */
     uint32_t steps, guess_steps;
-    uint16_t run;     /* where its rarest bytes begin */
+    uint16_t run; /* where its rarest bytes begin */
     bool is_short;
     bool murmurs; /* its needles are signs of service, and what a `not` forbids */
 };
