@@ -67,6 +67,21 @@ static void what_is_written_is_read(void **state) {
     done(&s);
 }
 
+static void the_file_may_change_below_what_was_detached(void **state) {
+    (void)state;
+    struct saved s;
+    struct dg_err err = {0};
+    struct dg_pack *p = NULL;
+    save(&s);
+    assert_int_equal(dg_pack_load_bin(s.path, NULL, 0, NULL, &p, &err), 0);
+    dg_pack_detach(p);
+    assert_int_equal(truncate(s.path, 0), 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_slice(dg_pack_rules(p)->rules[i].id, dg_pack_rules(s.x.pack)->rules[i].id.ptr);
+    dg_pack_free(p);
+    done(&s);
+}
+
 static void others_come_on_top(void **state) {
     (void)state;
     struct saved s;
@@ -143,8 +158,11 @@ static void each_allocation_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),    cmocka_unit_test(others_come_on_top),
-        cmocka_unit_test(what_is_damaged_is_refused), cmocka_unit_test(it_is_written_whole_or_not_at_all),
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(the_file_may_change_below_what_was_detached),
+        cmocka_unit_test(others_come_on_top),
+        cmocka_unit_test(what_is_damaged_is_refused),
+        cmocka_unit_test(it_is_written_whole_or_not_at_all),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
