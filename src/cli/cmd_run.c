@@ -272,7 +272,7 @@ static int settle(struct watch *w, struct dg_supervise_opts *o, struct dg_err *e
     if (!r) r = settle_limit(a, &o->timeout_ready, err);
     if (!r) r = compile_ready(w, err);
     if (!r) r = dg_app_rules(w->app, err);
-    if (!r) dg_pack_detach(w->app->pack);
+    if (!r && dg_pack_detach(w->app->pack)) r = dg_err_nomem(err);
     if (!r) r = dg_app_matcher(w->app, err);
     if (!r) r = open_log(w, err);
     o->cleanup = dg_args_has(a, DG_OPT_CLEANUP);

@@ -125,7 +125,7 @@ int dg_job_add_text(struct dg_job *job, const char *name, enum dg_kind kind, str
 
 /* A pipe may be read for days. */
 static int add_file(struct dg_job *job, const char *path) {
-    if (!strcmp(path, "-")) dg_pack_detach(job->app->pack);
+    if (!strcmp(path, "-") && dg_pack_detach(job->app->pack)) return -DG_E_NOMEM;
     return dg_ingest_add(job->ingest, path, DG_KIND_UNKNOWN);
 }
 

@@ -183,10 +183,15 @@ int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, s
     return finish(p, map_file(bin, p, err), bin, user_places, n, probs, ret, err);
 }
 
-void dg_pack_detach(struct dg_pack *p) {
-    enum { PAGE = 4096 }; /* or more */
-    volatile char *bytes = (volatile char *)(uintptr_t)p->bin.ptr;
-    for (size_t i = 0; p->mapped && i < p->bin.len; i += PAGE) bytes[i] = bytes[i];
+int dg_pack_detach(struct dg_pack *p) {
+    if (!p->mapped) return 0;
+    void *bin = (void *)(uintptr_t)p->bin.ptr;
+    void *copy = mmap(NULL, p->bin.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) return -DG_E_NOMEM;
+    memcpy(copy, bin, p->bin.len);
+    if (mremap(copy, p->bin.len, p->bin.len, MREMAP_MAYMOVE | MREMAP_FIXED, bin) != MAP_FAILED) return 0;
+    munmap(copy, p->bin.len);
+    return -DG_E_NOMEM;
 }
 
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,

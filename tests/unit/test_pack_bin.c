@@ -74,7 +74,7 @@ static void the_file_may_change_below_what_was_detached(void **state) {
     struct dg_pack *p = NULL;
     save(&s);
     assert_int_equal(dg_pack_load_bin(s.path, NULL, 0, NULL, &p, &err), 0);
-    dg_pack_detach(p);
+    assert_int_equal(dg_pack_detach(p), 0);
     assert_int_equal(truncate(s.path, 0), 0);
     for (uint32_t i = 0; i < 4; i++)
         assert_slice(dg_pack_rules(p)->rules[i].id, dg_pack_rules(s.x.pack)->rules[i].id.ptr);
