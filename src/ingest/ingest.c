@@ -381,7 +381,7 @@ static int begin_bundle(struct dg_ingest *in, struct dg_reader *reader, const ch
 
 /* Find out what `reader` gives, and begin to read it: text, or a bundle's members. Takes `reader`. 0; -DG_E_NOMEM. */
 static int begin(struct dg_ingest *in, struct dg_reader *reader, const char *name, enum dg_kind kind, int depth) {
-    for (;; depth++) {
+    for (bool packed = false;; depth++, packed = true) {
         struct dg_slice head = {0};
         struct dg_err why;
         bool whole = true;
@@ -389,7 +389,11 @@ static int begin(struct dg_ingest *in, struct dg_reader *reader, const char *nam
         int failed = reader ? dg_reader_peek(reader, &head, &whole, &why) : dg_err_nomem(&why);
         enum dg_packing packing = dg_packing_detect(head);
         bool bundle = !packing && dg_bundle_detect(head), readable = !failed || head.len;
-        if (readable && !packing && !bundle) return begin_text(in, reader, head, whole, name, kind);
+        if (readable && !packing && !bundle) {
+            int r = begin_text(in, reader, head, whole, name, kind);
+            in->stream.packed = packed;
+            return r;
+        }
         if (readable && depth == NESTING_MAX)
             dg_err_set(&why, DG_E_LIMIT, 0, "packed more than %d times over: unpack it first", NESTING_MAX);
         if (!readable || depth == NESTING_MAX) {

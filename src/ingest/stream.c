@@ -143,6 +143,7 @@ int dg_stream_next(struct dg_stream *s, struct dg_pool *pool, struct dg_buffer *
     k->continues = s->inside;
     k->overlap = s->inside ? OVERLAP : 0;
     k->last = s->ended;
+    k->packed = s->packed;
     bool open = k->len && k->data[k->len - 1] != '\n'; /* the last line has no end here */
     k->more = open && !s->ended;
     k->newlines = (uint32_t)newlines;

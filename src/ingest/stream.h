@@ -31,6 +31,7 @@ struct dg_stream {
     struct dg_buffer *before; /* the block before, or NULL */
     size_t rest;              /* bytes behind it that begin the next one */
     bool inside;              /* it ended within a line */
+    bool packed;              /* what is read was decompressed */
     bool ended;
     int failed; /* why it ended: 0, or what the reader said, told by `err` */
     struct dg_err err;

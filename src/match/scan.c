@@ -1,6 +1,7 @@
 /* Blocks through the two stages. Each is read and taken through stage 1 by one thread, while it is in that processor's
  * cache; one thread reads at a time. Stage 1 is pure; stage 2 is done by the calling thread, in file order. A second
- * thread helps from the second block on, so that a pipe or a decompressor seldom waits for a scan. */
+ * thread helps from the second block on, so that a pipe seldom waits for a scan. What has to be decompressed is read by
+ * that one alone, and searched by the other: a decompressor is slower where its window is in another's cache. */
 #include "match/engine.h"
 #include <pthread.h>
 
@@ -10,7 +11,7 @@ struct job {
     struct dg_block *block;
     enum dg_kind kind; /* of its source */
     struct hits hits;
-    bool scanned;
+    enum { READ, IN_STAGE_1, SCANNED } state;
 };
 
 struct pipeline {
@@ -20,6 +21,7 @@ struct pipeline {
     struct job jobs[JOBS];
     unsigned first, n, max; /* jobs[first % JOBS] is the oldest of n */
     bool reading;           /* a thread is */
+    bool packed;            /* the last block that was read was decompressed */
     uint64_t blocks;        /* were read */
     bool ended;             /* no block comes any more: */
     int failed;             /* 0, or why, told by `err` */
@@ -36,8 +38,18 @@ static struct job *nth(struct pipeline *p, unsigned i) { return &p->jobs[(p->fir
 /* May another block be read now? */
 static bool may_read(const struct pipeline *p) { return !p->reading && !p->ended && p->n < p->max; }
 
-/* The next block, through stage 1; or the end. Called and returning with the lock held. */
-static void take_in(struct pipeline *p, struct scanner *s) {
+/* Called and returning with the lock held, as is the next. */
+static void stage_1(struct pipeline *p, struct scanner *s, struct job *j) {
+    j->state = IN_STAGE_1;
+    pthread_mutex_unlock(&p->lock);
+    hits_find(s, j->block->data, j->block->len, 0, 0, (int)j->kind, &j->hits);
+    pthread_mutex_lock(&p->lock);
+    j->state = SCANNED;
+    pthread_cond_broadcast(&p->change);
+}
+
+/* The next block, and through stage 1 unless it is `left` to another; or the end. */
+static void take_in(struct pipeline *p, struct scanner *s, bool left) {
     struct job *j = nth(p, p->n); /* it stays the same when older ones retire */
     uint32_t n;
     p->reading = true;
@@ -51,7 +63,8 @@ static void take_in(struct pipeline *p, struct scanner *s) {
     pthread_mutex_lock(&p->lock);
     p->reading = false;
     if (r > 0) {
-        j->scanned = false;
+        j->state = READ;
+        p->packed = j->block->packed;
         p->n++;
         p->blocks++;
     } else {
@@ -59,12 +72,7 @@ static void take_in(struct pipeline *p, struct scanner *s) {
         p->failed = r;
     }
     pthread_cond_broadcast(&p->change);
-    if (r <= 0) return;
-    pthread_mutex_unlock(&p->lock);
-    hits_find(s, j->block->data, j->block->len, 0, 0, (int)j->kind, &j->hits);
-    pthread_mutex_lock(&p->lock);
-    j->scanned = true;
-    pthread_cond_broadcast(&p->change);
+    if (r > 0 && !(left && p->packed)) stage_1(p, s, j);
 }
 
 static void *work(void *ctx) {
@@ -72,7 +80,7 @@ static void *work(void *ctx) {
     pthread_mutex_lock(&p->lock);
     while (!p->stop && !p->ended) {
         if (may_read(p))
-            take_in(p, &p->worker_scanner);
+            take_in(p, &p->worker_scanner, true);
         else
             pthread_cond_wait(&p->change, &p->lock);
     }
@@ -91,10 +99,12 @@ static struct job *next_job(struct pipeline *p) {
     struct job *j = NULL;
     pthread_mutex_lock(&p->lock);
     while (!j && (p->n || !p->ended)) {
-        if (p->n && nth(p, 0)->scanned) {
+        if (p->n && nth(p, 0)->state == SCANNED) {
             j = nth(p, 0);
-        } else if (may_read(p)) {
-            take_in(p, &p->engine->scanner);
+        } else if (p->n && nth(p, 0)->state == READ) {
+            stage_1(p, &p->engine->scanner, nth(p, 0));
+        } else if (may_read(p) && !(p->packed && p->worker_runs)) {
+            take_in(p, &p->engine->scanner, false);
             if (p->blocks == 2 && p->max > 1 && !p->worker_runs) start_worker(p);
         } else {
             pthread_cond_wait(&p->change, &p->lock);

@@ -63,6 +63,7 @@ struct dg_block {
     bool continues, more;     /* first line continues an earlier block / last line goes on in the next */
     size_t overlap;
     bool last;       /* nothing follows in this source; the block may be empty when the end was not known before */
+    bool packed;     /* it was decompressed, which takes about as long as to search it */
     uint32_t source; /* index into the list of sources */
 };
 
