@@ -72,6 +72,7 @@ static void wait_for_not(struct engine *e, const struct hit *hit) {
         return;
     }
     decide(e, hit->rule, hit->place, false);
+    if (hit->rule->role == DG_ROLE_CAUSE) trouble_begins(e); /* a sign of service may come before it is settled */
     if (s->n_pending == PENDING_MAX) { /* so many alike within one window: the first of them goes early */
         settle(e, s, hit->rule, 0);
         drop(s, 0);

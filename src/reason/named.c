@@ -22,12 +22,18 @@ static bool is_flag(struct dg_slice w) {
     return w.len > 4 && dg_slice_starts(w, DG_S("--")) && islower((unsigned char)w.ptr[2]) && w.ptr[w.len - 1] != '-';
 }
 
-/* VLLM_USE_V1 */
+/* VLLM_USE_V1: of a program that reads such, and no name of an error. */
 static bool is_variable(struct dg_slice w) {
-    bool parted = dg_slice_find_ch(w, '_') > 1;
+    static const char *const OWNERS[] = {
+        "VLLM_",    "SGLANG_",  "SGL_", "FLASHINFER_", "LMCACHE_", "TRTLLM_", "TLLM_", "NCCL_", "CUDA_", "TORCH_",
+        "PYTORCH_", "HF_",      "RAY_", "OLLAMA_",     "GGML_",    "LLAMA_",  "HIP_",  "HSA_",  "ROCR_", "TRITON_",
+        "GLOO_",    "NVSHMEM_", "UCX_", "OMPI_",       "XLA_",     "JAX_",    "MC_",   "DG_"};
     for (size_t i = 0; i < w.len; i++)
         if (!isupper((unsigned char)w.ptr[i]) && !isdigit((unsigned char)w.ptr[i]) && w.ptr[i] != '_') return false;
-    return parted && isupper((unsigned char)*w.ptr) && w.len > 6;
+    if (dg_slice_find(w, DG_S("_ERROR")) >= 0 || dg_slice_find(w, DG_S("_STATUS")) >= 0) return false;
+    for (size_t i = 0; i < DG_COUNT(OWNERS); i++)
+        if (dg_slice_starts(w, dg_cstr(OWNERS[i])) && w.len > strlen(OWNERS[i])) return true;
+    return false;
 }
 
 /* max_num_seqs; no data type such as float8_e4m3fn. */

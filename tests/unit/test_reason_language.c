@@ -68,7 +68,7 @@ static void test_named(void **state) {
     named("ValueError: use --no-async-scheduling, or --foo", "flag", "--no-async-scheduling");
     named("ValueError: odd -- very odd --", "flag", NULL);
     named("set VLLM_USE_V1=0 or CUDA_HOME", "variable", "VLLM_USE_V1");
-    named("OOM is NaN; X_Y", "variable", NULL);
+    named("CHECK_EQ failed: CUDA_ERROR_NO_DEVICE, X_Y, VLLM_", "variable", NULL);
     named("block_size (2096) must be <= max_num_batched_tokens (2048).", "option",
           "block_size or max_num_batched_tokens");
     named("max_num_seqs must be set. See max_num_seqs.", "option", "max_num_seqs");
