@@ -8,6 +8,7 @@ static const char RULES[] =
     "- {id: batch, title: x, role: fact, pulse: true, match: {lit: 'Decode batch', re: 'run: (?<n>\\d+)'}}\n"
     "- {id: stop, title: x, role: teardown, ends: clean, match: {lit: 'shut down'}}\n"
     "- {id: oom, title: x, role: cause, class: a/b, match: {lit: 'out of memory'}}\n"
+    "- {id: odd, title: x, role: cause, class: a/b, match: {any: [{lit: 'odd value'}], not: [{lit: 'was refused'}], within: {lines: 2}}}\n"
     "- {id: wrap, title: x, role: wrapper, opens: {until: {lit: 'output ends'}, lines: 5}, match: {lit: 'output begins'}}\n"
     "- {id: repr, title: x, role: wrapper, opens: {capture: msg, as: python-str}, match: {lit: 'worker said', re: \"said '(?<msg>.*)'\"}}\n";
 
@@ -57,6 +58,12 @@ static void a_sign_of_service_after_an_error_is_an_epoch(void **state) {
         FX_LAUNCHES | FX_FINDINGS,
         "ready to roll\nout of memory\nDecode batch, run: 3\nDecode batch, run: 4\nDecode batch, run: 5\nout of memory\n",
         "launch 1-6 epochs 2 pulse 5\nready 1\noom 2\nbatch 3-5 epoch 1 n=3\noom 6 epoch 1\n");
+}
+
+static void a_cause_that_waits_is_cleared_too(void **state) {
+    (void)state;
+    check(FX_LAUNCHES | FX_FINDINGS, "ready to roll\nodd value\nready to roll\n",
+          "launch 1-3 epochs 2 pulse 3\nready 1\nodd 2\nready 3 epoch 1\n");
 }
 
 static void earlier_epochs_are_one_finding(void **state) {
@@ -238,6 +245,7 @@ int main(void) {
         cmocka_unit_test(dumps_of_other_ranks_begin_nothing),
         cmocka_unit_test(the_end_of_another_launch_may_stand_first),
         cmocka_unit_test(a_sign_of_service_after_an_error_is_an_epoch),
+        cmocka_unit_test(a_cause_that_waits_is_cleared_too),
         cmocka_unit_test(earlier_epochs_are_one_finding),
         cmocka_unit_test(a_sign_that_does_not_match_is_none),
         cmocka_unit_test(signs_on_lines_that_say_more),
