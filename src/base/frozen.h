@@ -1,7 +1,7 @@
 /* Frozen data: structs and all they point to as one piece of bytes, used where it lies. Its pointers are right for the
  * address that it was frozen for, and are set anew elsewhere. The bytes are as the compiler laid the structs out and
- * name their layout, so another build refuses them. They are
- * trusted: whoever keeps them keeps a checksum beside them. */
+ * name their layout, so another build refuses them. They are trusted: whoever keeps them keeps a checksum beside
+ * them. */
 #ifndef DG_BASE_FROZEN_H
 #define DG_BASE_FROZEN_H
 
