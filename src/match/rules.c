@@ -214,7 +214,7 @@ bool out_of_turn(const struct engine *e, const struct dg_pattern *p) {
 bool rule_idle(const struct engine *e, const struct dg_rule *rule) {
     const struct rule_state *s = &e->rules[rule - e->m->rules->rules];
     for (uint32_t i = 0; i < s->n_insts; i++)
-        if (memchr(s->insts[i].have, true, rule->n_positive * sizeof(*s->insts[i].have))) return false;
+        if (memchr(s->insts[i].have, 1, rule->n_positive * sizeof(*s->insts[i].have))) return false;
     return !s->n_pending;
 }
 
