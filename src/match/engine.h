@@ -113,8 +113,11 @@ struct dg_matcher {
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
     struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
+    pcre2_compile_context *context;   /* of regex_context() */
 };
 extern struct regex REGEX_BAD;
+/* For compiling: with memory enough for the JIT compiler. NULL: out of memory. */
+pcre2_compile_context *regex_context(void);
 /* A sign of service that says nothing else: it may be looked at late, and not each time. */
 bool is_lazy(const struct dg_rule *r);
 

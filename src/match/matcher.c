@@ -112,7 +112,8 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
     if (!m) return dg_err_nomem(err);
     m->rules = rules;
     m->regexes = dg_calloc(rules->n_patterns, sizeof(*m->regexes));
-    if (!m->regexes || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
+    m->context = regex_context();
+    if (!m->context || !m->regexes || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
         dg_matcher_free(m);
         return dg_err_nomem(err);
     }
@@ -125,6 +126,7 @@ void dg_matcher_free(struct dg_matcher *m) {
     if (!m) return;
     for (uint32_t i = 0; m->regexes && i < m->rules->n_patterns; i++) regex_free(atomic_load(&m->regexes[i]));
     free(m->regexes);
+    pcre2_compile_context_free(m->context);
     free(m->needles);
     sieve_release(&m->sieve);
     free(m);

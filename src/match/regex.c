@@ -14,6 +14,32 @@ enum {
 };
 static const double BUDGET = 1.0;
 
+/* The JIT compiler of PCRE2 10.42 dies where memory that it asks for itself is refused (a segmentation fault in
+ * pcre2_jit_compile): then it gets some of a reserve, which is not given back. */
+static _Thread_local bool in_jit;
+static _Alignas(16) char reserve[1 << 20];
+static atomic_size_t reserved;
+
+static void *take(size_t size, void *ctx) {
+    (void)ctx;
+    void *p = malloc(size);
+    if (p || !in_jit) return p;
+    size_t at = atomic_fetch_add(&reserved, (size + 15) / 16 * 16);
+    return at < sizeof(reserve) && size <= sizeof(reserve) - at ? reserve + at : NULL;
+}
+
+static void give(void *p, void *ctx) {
+    (void)ctx;
+    if ((char *)p < reserve || (char *)p >= reserve + sizeof(reserve)) free(p);
+}
+
+pcre2_compile_context *regex_context(void) {
+    pcre2_general_context *memory = pcre2_general_context_create(take, give, NULL);
+    pcre2_compile_context *ret = memory ? pcre2_compile_context_create(memory) : NULL;
+    pcre2_general_context_free(memory); /* it was copied */
+    return ret;
+}
+
 int pcre_init(struct pcre *p) {
     p->data = pcre2_match_data_create(OVECTOR, NULL);
     p->context = pcre2_match_context_create(NULL);
@@ -70,7 +96,8 @@ static struct regex *compile(const struct dg_matcher *m, const struct dg_pattern
     size_t at;
     struct regex *r = dg_calloc(1, sizeof(*r));
     if (!r) return NULL;
-    r->code = pcre2_compile((PCRE2_SPTR)p->re.ptr, p->re.len, PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &code, &at, NULL);
+    r->code =
+        pcre2_compile((PCRE2_SPTR)p->re.ptr, p->re.len, PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &code, &at, m->context);
     if (!r->code) {
         free(r);
         return code == PCRE2_ERROR_HEAP_FAILED ? NULL : &REGEX_BAD;
@@ -104,8 +131,10 @@ static void compile_hot(struct regex *r) {
     int none = JIT_NOT_YET;
     if (atomic_load_explicit(&r->jit, memory_order_relaxed) != JIT_NOT_YET) return;
     if (!atomic_compare_exchange_strong(&r->jit, &none, JIT_COMPILING)) return;
+    in_jit = true;
     if (!pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE))
         atomic_store_explicit(&r->jit, JIT_READY, memory_order_release);
+    in_jit = false;
 }
 
 int regex_run(struct pcre *p, struct regex *r, uint64_t tried, struct dg_slice subject, size_t start,
