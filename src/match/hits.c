@@ -268,7 +268,6 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
     h->n_lines = h->n_hits = h->n_murmurs = h->n_said = 0;
     h->caps.n = 0;
     h->to = len;
-    s->serial++;
     if (s->opts->plain)
         plain_pass(&p);
     else

@@ -34,13 +34,19 @@ static void done(struct saved *s) {
     fx_done(&s->x);
 }
 
+static struct dg_pack *saved_and_loaded(struct saved *s) {
+    struct dg_err err = {0};
+    struct dg_pack *p = NULL;
+    save(s);
+    assert_int_equal(dg_pack_load_bin(s->path, NULL, 0, NULL, &p, &err), 0);
+    return p;
+}
+
 static void what_is_written_is_read(void **state) {
     (void)state;
     struct saved s;
     struct dg_err err = {0};
-    struct dg_pack *p = NULL;
-    save(&s);
-    assert_int_equal(dg_pack_load_bin(s.path, NULL, 0, NULL, &p, &err), 0);
+    struct dg_pack *p = saved_and_loaded(&s);
     const struct dg_ruleset *a = dg_pack_rules(s.x.pack), *b = dg_pack_rules(p);
     assert_int_equal(b->n_rules, 4);
     assert_int_equal(b->n_patterns, a->n_patterns);
@@ -70,10 +76,7 @@ static void what_is_written_is_read(void **state) {
 static void the_file_may_change_below_what_was_detached(void **state) {
     (void)state;
     struct saved s;
-    struct dg_err err = {0};
-    struct dg_pack *p = NULL;
-    save(&s);
-    assert_int_equal(dg_pack_load_bin(s.path, NULL, 0, NULL, &p, &err), 0);
+    struct dg_pack *p = saved_and_loaded(&s);
     assert_int_equal(dg_pack_detach(p), 0);
     assert_int_equal(truncate(s.path, 0), 0);
     for (uint32_t i = 0; i < 4; i++)

@@ -31,12 +31,17 @@ static struct talk begin(void) {
     return t;
 }
 
-static void filled(struct talk *t, const char *template, const char *want) {
-    struct dg_slice got = dg_template_fill(&t->j, &t->s, dg_cstr(template));
+/* `want` NULL: nothing. */
+static void expect(struct dg_slice got, const char *want) {
     if (!want)
         assert_null(got.ptr);
     else
         assert_slice(got, want);
+}
+
+static void filled(struct talk *t, const char *template, const char *want) {
+    struct dg_slice got = dg_template_fill(&t->j, &t->s, dg_cstr(template));
+    expect(got, want);
 }
 
 static void test_templates(void **state) {
@@ -57,10 +62,7 @@ static void named(const char *message, const char *what, const char *want) {
     struct dg_finding f = {.last.text = dg_cstr(message)};
     char buf[64];
     struct dg_slice got = dg_named_in(&f, dg_cstr(what), buf);
-    if (!want)
-        assert_null(got.ptr);
-    else
-        assert_slice(got, want);
+    expect(got, want);
 }
 
 static void test_named(void **state) {
@@ -81,10 +83,7 @@ static void test_named(void **state) {
 
 static void value(struct talk *t, const char *expr, const char *want) {
     struct dg_slice got = dg_value_eval(&t->j, &t->s, dg_cstr(expr));
-    if (!want)
-        assert_null(got.ptr);
-    else
-        assert_slice(got, want);
+    expect(got, want);
 }
 
 static void test_values(void **state) {
