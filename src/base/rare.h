@@ -1,19 +1,24 @@
 /* Which bytes of a text logs hold least often: those are worth seeking.
  *
- * A text is sought by its grams, runs of four bytes (of six, where it is long enough). Whatever its place, one of
- * DG_RARE_STEP grams that follow one another begins at a multiple of DG_RARE_STEP; so only such places are looked at.
+ * A text is sought by one of its grams, runs of four bytes. Each gram belongs to a family, whose grams have much the
+ * same characters at the same places: a place of a log where each of four bytes is one that the family has there is
+ * likely to hold one of its grams.
  */
 #ifndef DG_BASE_RARE_H
 #define DG_BASE_RARE_H
 
 #include "base/slice.h"
 
-enum { DG_RARE_STEP = 3, DG_RARE_SHORT = 4, DG_RARE_LONG = 6 };
+enum { DG_RARE_SIZE = 4, DG_RARE_FAMILIES = 16 };
 
-/* Is a text of so many bytes sought by the short grams? */
-static inline bool dg_rare_is_short(size_t len) { return len < DG_RARE_LONG + DG_RARE_STEP - 1; }
-/* The place in `lit` (64 KiB at most) of the first of the DG_RARE_STEP grams that logs hold least often. Costs
- * microseconds. */
-uint16_t dg_rare_run(struct dg_slice lit);
+struct dg_rare {
+    uint16_t at;     /* where in the text the gram begins */
+    uint16_t family; /* below DG_RARE_FAMILIES */
+};
+
+extern const char DG_RARE_COMMON[]; /* words that logs are full of, with a space before and behind each */
+
+/* The gram by which `lit` (DG_RARE_SIZE bytes at least) is best sought. Costs microseconds. */
+struct dg_rare dg_rare_gram(struct dg_slice lit);
 
 #endif

@@ -1,7 +1,8 @@
 /* The engine's parts and how they hang together. Private to this folder.
  *
  *   matcher.c   the literals of all rules and the built-in ones
- *   sieve.c     where they stand in a block
+ *   pick.c      where in a block one may stand
+ *   sieve.c     where they do
  *   hits.c      stage 1: a block -> lines that hold literals, in order; pure, any thread
  *   regex.c     one pattern on one message
  *   scan.c      blocks through the two stages, on one or two threads
@@ -18,7 +19,6 @@
 
 #include "match/match.h"
 #include "base/map.h"
-#include "base/rare.h"
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdatomic.h>
@@ -52,15 +52,15 @@ struct needle {
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
     enum sign sign;
-    uint16_t rare;    /* where its rarest bytes begin (base/rare.h) */
-    uint32_t kinds;   /* of its rule, close at hand, as are these: */
-    bool later;       /* a later step of a sequence: whether it is sought depends on what was read before */
-    bool once;        /* one match on a line is enough */
-    bool guess;       /* a guess, made where no rule knows the line */
-    bool knows;       /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
-    bool steps;       /* later, and of an order in which it may be handled with others of its literal */
-    uint32_t literal; /* its literal */
-    uint32_t same;    /* the next needle of the same literal, or DG_NONE; of those that step, the next of those */
+    struct dg_rare rare; /* by what it is sought */
+    uint32_t kinds;      /* of its rule, close at hand, as are these: */
+    bool later;          /* a later step of a sequence: whether it is sought depends on what was read before */
+    bool once;           /* one match on a line is enough */
+    bool guess;          /* a guess, made where no rule knows the line */
+    bool knows;          /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
+    bool steps;          /* later, and of an order in which it may be handled with others of its literal */
+    uint32_t literal;    /* its literal */
+    uint32_t same;       /* the next needle of the same literal, or DG_NONE; of those that step, the next of those */
 };
 
 struct literal { /* a text that is sought, once, for all its needles */
@@ -69,25 +69,30 @@ struct literal { /* a text that is sought, once, for all its needles */
     /* The first of those that step, and of the guesses among them: a line has one sight of them all, as most are out of
      * turn. */
     uint32_t steps, guess_steps;
-    uint16_t run; /* where its rarest bytes begin */
-    bool is_short;
-    bool murmurs; /* its needles are signs of service, and what a `not` forbids */
+    struct dg_rare rare; /* by what it is sought */
+    bool murmurs;        /* its needles are signs of service, and what a `not` forbids */
+};
+/* The characters that the grams of each family (base/rare.h) have at each place. Of bytes seven bits count. */
+struct families {
+    uint64_t lacks[128]; /* by byte: bit 16 * place + family: it has none such */
+    /* The same in eights of families, for processors that look up 64 bytes at once: bit family % 8: it has one such. */
+    uint8_t has[DG_RARE_FAMILIES / 8][DG_RARE_SIZE][128];
+    bool wide; /* this is one of those */
 };
 struct sieve {
     struct literal *literals;
-    uint8_t *first;           /* by hash of four bytes: may a gram begin so? These tables lie behind the grams: */
-    uint16_t *second;         /* by hash of six bytes: tag of the gram that it may be */
-    uint32_t *longs, *shorts; /* by hash of the gram: the first of its list, 0: none */
+    struct families families;
+    struct look *looks; /* by hash of the gram, as are: */
+    uint32_t *lists;    /* their grams begin here, and end where the next begin */
     struct gram {
-        uint64_t text;
         uint64_t far; /* bytes of the literal far from the gram: they tell at a glance that most are not meant */
-        uint32_t literal, next;
+        uint32_t text, literal;
         uint16_t at, far_at; /* places in the literal */
         uint16_t len;        /* of the literal */
         uint8_t far_shift;   /* what eight bytes are too many, in bits */
-    } * grams;               /* from 1 on */
-    uint32_t n_literals, n_grams;
-    unsigned first_shift, second_shift, longs_shift, shorts_shift;
+    } * grams;
+    uint32_t n_literals;
+    unsigned shift; /* what the index of a look leaves of a hash */
 };
 
 /* Machine code pays from a few dozen matches on; most patterns of a short log are met once. */
@@ -120,6 +125,14 @@ extern struct regex REGEX_BAD;
 pcre2_compile_context *regex_context(void);
 /* A sign of service that says nothing else: it may be looked at late, and not each time. */
 bool is_lazy(const struct dg_rule *r);
+
+/* ---- pick.c */
+void families_init(struct families *f);
+void families_add(struct families *f, unsigned family, const char *gram);
+/* The places in data[at, at + n) where each byte of four is one that the same family has there, in order. Three bytes
+ * more are read; `out` has room for PICK_SLACK more than n. */
+enum { PICK_SLACK = 64 };
+uint32_t families_pick(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out);
 
 /* ---- sieve.c */
 /* A whole literal stands at data[start]. False: stop. */

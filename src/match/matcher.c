@@ -102,7 +102,7 @@ static bool collect(struct dg_matcher *m) {
     m->lazy_to = m->n_needles;
     for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++) {
         struct dg_slice lit = dg_cstr(BUILT_IN[i].lit);
-        m->needles[m->n_needles++] = (struct needle){.lit = lit, .sign = BUILT_IN[i].sign, .rare = dg_rare_run(lit)};
+        m->needles[m->n_needles++] = (struct needle){.lit = lit, .sign = BUILT_IN[i].sign, .rare = dg_rare_gram(lit)};
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #define DG_MODEL_RULE_H
 
 #include "base/dump.h"
+#include "base/rare.h"
 #include "base/slice.h"
 #include "model/log.h"
 
@@ -45,9 +46,9 @@ struct dg_strs { /* list of texts */
  * indexes the compiled patterns of match. */
 struct dg_pattern {
     struct dg_slice lit, re;
-    bool long_window; /* regex sees 256 KiB instead of 4 KiB around the literal */
-    bool garbage;     /* what the capture `answer` holds is no language (match/smoke.h) */
-    uint16_t rare;    /* where in `lit` its rarest bytes begin (base/rare.h) */
+    bool long_window;    /* regex sees 256 KiB instead of 4 KiB around the literal */
+    bool garbage;        /* what the capture `answer` holds is no language (match/smoke.h) */
+    struct dg_rare rare; /* by what `lit` is sought */
     uint32_t id;
     uint32_t rule;  /* index of its rule */
     uint8_t part;   /* position in the rule's list */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define FORMAT "diagnose packs 6"
+#define FORMAT "diagnose packs 7"
 #define MAPPED_AT UINT64_C(0x1d0000000000) /* far from where programs, heaps and libraries are laid */
 enum { BIN_MAX = 64 << 20 };
 

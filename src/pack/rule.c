@@ -1,6 +1,5 @@
 /* One rule: YAML to struct dg_rule. */
 #include "pack/read.h"
-#include "base/rare.h"
 #include <ctype.h>
 #include <math.h>
 
@@ -144,7 +143,7 @@ static void read_pattern(struct reader *r, const struct dg_yaml *n, struct dg_pa
     read_map(r, n, FIELDS, DG_COUNT(FIELDS), ret);
     if (ret->garbage && dg_slice_find(ret->re, DG_S("(?<answer>")) < 0)
         reader_fault(r, n->line, n->col, "garbage is judged of a group that is named answer");
-    ret->rare = dg_rare_run(ret->lit);
+    ret->rare = dg_rare_gram(ret->lit);
     if (n->type == DG_YAML_MAP && !dg_yaml_get(n, "lit")) reader_fault(r, n->line, n->col, "a pattern needs lit");
 }
 

@@ -1,0 +1,105 @@
+/* Where in a block a gram may begin: the part of the search that touches each byte. Written twice: the second time for
+ * processors with AVX-512 VBMI2 (Intel's since Ice Lake, AMD's since Zen 4), which look up 64 bytes at once. */
+#include "match/engine.h"
+
+enum { SIZE = DG_RARE_SIZE, LANE = 16, BYTES = 128, WIDE = 64 };
+_Static_assert((int)DG_RARE_FAMILIES == LANE && SIZE * LANE == 64, "a bit of 64 for each family and place");
+
+static unsigned index_of(char c) { return (unsigned char)c & (BYTES - 1); }
+
+void families_init(struct families *f) {
+    *f = (struct families){.wide = false};
+    memset(f->lacks, 0xff, sizeof(f->lacks));
+#ifdef __x86_64__
+    f->wide = __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
+              __builtin_cpu_supports("avx512bw");
+#endif
+}
+
+void families_add(struct families *f, unsigned family, const char *gram) {
+    for (unsigned k = 0; k < SIZE; k++) {
+        f->lacks[index_of(gram[k])] &= ~(UINT64_C(1) << (LANE * k + family));
+        f->has[family / 8][k][index_of(gram[k])] |= (uint8_t)(1 << family % 8);
+    }
+}
+
+/* Lane k of `lacks`: the families that the last k + 1 bytes do not fit. */
+static uint32_t pick_plain(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
+    uint64_t lacks = UINT64_MAX;
+    uint32_t found = 0;
+    for (size_t i = 0; i < n + SIZE - 1; i++) {
+        lacks = lacks << LANE | f->lacks[index_of(data[at + i])];
+        out[found] = (uint32_t)(at + i - (SIZE - 1));
+        found += lacks >> (64 - LANE) != UINT16_MAX;
+    }
+    return found;
+}
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#define WITH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")))
+
+/* What eight families have at each place: two halves of 64 bytes each. Copied, as it stays in registers then. */
+struct eight {
+    __m512i v[SIZE][2];
+};
+WITH_AVX512 static inline struct eight eight_of(const uint8_t has[SIZE][BYTES]) {
+    struct eight e;
+#pragma GCC unroll 4
+    for (int k = 0; k < SIZE; k++) {
+        e.v[k][0] = _mm512_loadu_si512(has[k]);
+        e.v[k][1] = _mm512_loadu_si512(has[k] + WIDE);
+    }
+    return e;
+}
+
+/* Those of the eight families that have the bytes at p, at p + 1 and so on, for 64 places p. */
+WITH_AVX512 static inline __m512i have(const struct eight *e, const char *p) {
+    __m512i all = _mm512_set1_epi8(-1);
+#pragma GCC unroll 4
+    for (int k = 0; k < SIZE; k++)
+        all = _mm512_and_si512(all, _mm512_permutex2var_epi8(e->v[k][0], _mm512_loadu_si512(p + k), e->v[k][1]));
+    return all;
+}
+
+/* base + p for each of 16 bytes p. */
+WITH_AVX512 static inline void store_places(uint32_t *out, __m128i p, size_t base) {
+    _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_cvtepu8_epi32(p), _mm512_set1_epi32((int)base)));
+}
+
+/* n is a multiple of WIDE. */
+WITH_AVX512 static uint32_t pick_wide(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
+    static const uint8_t COUNT[WIDE] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                        32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                        48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    const __m512i count = _mm512_loadu_si512(COUNT);
+    const struct eight low = eight_of(f->has[0]), high = eight_of(f->has[1]);
+    uint32_t found = 0;
+    for (size_t end = at + n; at < end; at += WIDE) {
+        __m512i any = _mm512_or_si512(have(&low, data + at), have(&high, data + at));
+        __mmask64 fit = _mm512_test_epi8_mask(any, any);
+        __m512i places = _mm512_maskz_compress_epi8(fit, count);
+        unsigned fits = (unsigned)__builtin_popcountll(fit);
+        store_places(out + found, _mm512_castsi512_si128(places), at);
+        if (__builtin_expect(fits > 16, 0)) {
+            store_places(out + found + 16, _mm512_extracti32x4_epi32(places, 1), at);
+            store_places(out + found + 32, _mm512_extracti32x4_epi32(places, 2), at);
+            store_places(out + found + 48, _mm512_extracti32x4_epi32(places, 3), at);
+        }
+        found += fits;
+    }
+    return found;
+}
+#else
+static uint32_t pick_wide(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
+    return pick_plain(f, data, at, n, out);
+}
+#endif
+
+uint32_t families_pick(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
+    size_t wide = f->wide ? n - n % WIDE : 0;
+    uint32_t found = wide ? pick_wide(f, data, at, wide, out) : 0;
+    return found + pick_plain(f, data, at + wide, n - wide, out + found);
+}
