@@ -5,6 +5,7 @@
  *   sieve.c     where they do
  *   hits.c      stage 1: a block -> lines that hold literals, in order; pure, any thread
  *   regex.c     one pattern on one message
+ *   needs.c     what it must hold at least
  *   scan.c      blocks through the two stages, on one or two threads
  *   engine.c    the state of a scan, and what is handed out of it
  *   trial.c     stage 1: which of those hits match
@@ -110,6 +111,19 @@ struct regex { /* a compiled pattern */
     } groups[CAPS_MAX];
 };
 
+/* What a text must hold: of each of some lists one text, of which three grams are known, by their hashes. */
+enum { NEEDS_MAX = 32, GRAMS_BITS = 12 };
+struct needs {
+    struct need {
+        uint16_t grams[3];
+        bool last; /* of its list */
+    } v[NEEDS_MAX];
+    uint8_t n;
+};
+struct grams { /* of three bytes that a text holds, by hash */
+    uint64_t bits[(1 << GRAMS_BITS) / 64];
+};
+
 struct dg_matcher {
     const struct dg_ruleset *rules;
     struct needle *needles;
@@ -118,6 +132,7 @@ struct dg_matcher {
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
     struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
+    _Atomic(struct needs *) *needs;   /* of those, in the same way */
     pcre2_compile_context *context;   /* of regex_context() */
 };
 extern struct regex REGEX_BAD;
@@ -411,6 +426,12 @@ const struct msg *pattern_match(struct engine *e, const struct dg_pattern *p, st
                                 struct caps *caps);
 const struct msg *line_whole(struct engine *e, struct line *line);
 void regex_free(struct regex *r);
+
+/* ---- needs.c */
+/* Of `re`, for texts that hold `lit`. */
+void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret);
+void grams_of(struct dg_slice text, struct grams *ret);
+bool needs_met(const struct needs *n, const struct grams *g); /* false: the regex does not match */
 
 /* ---- engine.c */
 int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_match_opts *opts, struct dg_arena *arena);

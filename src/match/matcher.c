@@ -112,8 +112,9 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
     if (!m) return dg_err_nomem(err);
     m->rules = rules;
     m->regexes = dg_calloc(rules->n_patterns, sizeof(*m->regexes));
+    m->needs = dg_calloc(rules->n_patterns, sizeof(*m->needs));
     m->context = regex_context();
-    if (!m->context || !m->regexes || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
+    if (!m->context || !m->regexes || !m->needs || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
         dg_matcher_free(m);
         return dg_err_nomem(err);
     }
@@ -125,7 +126,9 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
 void dg_matcher_free(struct dg_matcher *m) {
     if (!m) return;
     for (uint32_t i = 0; m->regexes && i < m->rules->n_patterns; i++) regex_free(atomic_load(&m->regexes[i]));
+    for (uint32_t i = 0; m->needs && i < m->rules->n_patterns; i++) free(atomic_load(&m->needs[i]));
     free(m->regexes);
+    free(m->needs);
     pcre2_compile_context_free(m->context);
     free(m->needles);
     sieve_release(&m->sieve);

@@ -9,7 +9,29 @@ struct line_trial { /* one line */
     struct hits *h;
     const struct msg *msg;
     bool known; /* a rule knows it: nothing is to be guessed */
+    bool counted;
+    struct grams grams; /* of the message, once they are counted */
 };
+
+/* NULL: out of memory. */
+static const struct needs *needs_for(const struct dg_matcher *m, const struct dg_pattern *p) {
+    _Atomic(struct needs *) *slot = &m->needs[p->id];
+    struct needs *n = atomic_load_explicit(slot, memory_order_acquire), *none = NULL;
+    if (n || !(n = dg_malloc(sizeof(*n)))) return n;
+    needs_of(p->re, p->lit, n);
+    if (atomic_compare_exchange_strong(slot, &none, n)) return n;
+    free(n);
+    return none;
+}
+
+/* Does the message hold what the regex needs at least? */
+static bool may_match(struct line_trial *t, const struct dg_pattern *p) {
+    const struct needs *n = needs_for(t->s->m, p);
+    if (!n || !n->n) return true;
+    if (!t->counted) grams_of(t->msg->body, &t->grams);
+    t->counted = true;
+    return needs_met(n, &t->grams);
+}
 
 /* The regex's answer; every so often it is timed. */
 static int run(struct line_trial *t, struct regex *r, const struct dg_pattern *p) {
@@ -35,6 +57,7 @@ static bool room(struct hits *h) {
 }
 
 static enum trial by_regex(struct line_trial *t, struct sight *sight, const struct dg_pattern *p) {
+    if (!may_match(t, p)) return TRIAL_FAILED;
     struct regex *r = regex_of(t->s->m, p);
     if (!r || r == &REGEX_BAD || atomic_load_explicit(&r->slow, memory_order_relaxed) || !room(t->h)) return TRIAL_NONE;
     int n = run(t, r, p);
@@ -82,7 +105,12 @@ void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind ki
     if (!h->msgs) h->msgs = dg_malloc(HITS_MAX * sizeof(*h->msgs));
     if (!h->msgs) return;
     struct msg *msg = &h->msgs[line];
-    struct line_trial t = {.s = s, .kind = kind, .h = h, .msg = msg};
+    struct line_trial t; /* not all of it is set: grams are large */
+    t.s = s;
+    t.kind = kind;
+    t.h = h;
+    t.msg = msg;
+    t.known = t.counted = false;
     msg->bol = msg->eol = true;
     msg_split(s->opts, kind, dg_slice(data + l->start, l->end - l->start), msg);
     l->tried = true;

@@ -1,0 +1,193 @@
+/* What a text must hold for a regex to match it, as far as that is easily told. Most lines that hold a pattern's
+ * literal hold nothing of what its regex seeks besides, and need not be searched for that.
+ *
+ * Read are the regex's plain characters, its groups and alternatives; what is optional, looked ahead or behind, or not
+ * understood demands nothing. Within a group the longest texts that are demanded stand for it. */
+#include "match/engine.h"
+
+enum { RUN_MAX = 64, GRAM = 3, DEPTH = 16 };
+
+static uint16_t gram_hash(const char *p) {
+    uint32_t x = (unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 | (uint32_t)(unsigned char)p[2] << 16;
+    return (uint16_t)(x * UINT32_C(0x9e3779b1) >> (32 - GRAMS_BITS));
+}
+
+/* One of these texts is demanded. */
+struct demand {
+    struct need v[NEEDS_MAX];
+    unsigned n, shortest; /* n 0: nothing is */
+};
+
+struct parse {
+    const char *p, *end;
+    struct dg_slice lit;
+    struct needs *all; /* where all demands of the outermost sequence go */
+    int depth;
+    bool lost; /* something was met that may change the meaning of all */
+};
+
+/* The longer, thus rarer, one stands for its sequence; the outermost demands all. */
+static void add_demand(struct parse *s, const struct demand *d, struct demand *best) {
+    if (d->shortest > best->shortest) *best = *d;
+    if (s->depth || !d->n || s->all->n + d->n > NEEDS_MAX) return;
+    memcpy(s->all->v + s->all->n, d->v, d->n * sizeof(*d->v));
+    s->all->n = (uint8_t)(s->all->n + d->n);
+    s->all->v[s->all->n - 1].last = true;
+}
+
+/* Plain characters in a row. */
+struct run {
+    char text[RUN_MAX];
+    size_t n;
+};
+
+static void add_text(struct parse *s, const char *p, size_t n, struct demand *best) {
+    if (n < GRAM || dg_slice_find(s->lit, dg_slice(p, n)) >= 0) return;
+    struct need need = {.grams = {gram_hash(p), gram_hash(p + (n - GRAM) / 2), gram_hash(p + n - GRAM)}};
+    add_demand(s, &(struct demand){.v = {need}, .n = 1, .shortest = (unsigned)n}, best);
+}
+
+/* What is known to be there, as it is the literal, is left out. */
+static void end_run(struct parse *s, struct run *r, struct demand *best) {
+    ptrdiff_t lit = s->lit.len ? dg_slice_find(dg_slice(r->text, r->n), s->lit) : -1;
+    size_t before = lit < 0 ? r->n : (size_t)lit, behind = lit < 0 ? r->n : before + s->lit.len;
+    add_text(s, r->text, before, best);
+    add_text(s, r->text + behind, r->n - behind, best);
+    r->n = 0;
+}
+
+enum times { ONCE, REPEATED, OPTIONAL };
+
+/* The quantifier behind an item, if there is one. */
+static enum times quantifier(struct parse *s) {
+    enum times times = ONCE;
+    if (s->p < s->end && strchr("?*+", *s->p)) {
+        times = *s->p++ == '+' ? REPEATED : OPTIONAL;
+    } else if (s->p + 1 < s->end && *s->p == '{' && (s->p[1] == ',' || (s->p[1] >= '0' && s->p[1] <= '9'))) {
+        times = s->p[1] == '0' || s->p[1] == ',' ? OPTIONAL : REPEATED;
+        while (s->p < s->end && *s->p++ != '}') {
+        }
+    }
+    if (times != ONCE && s->p < s->end && (*s->p == '?' || *s->p == '+')) s->p++; /* lazy or possessive */
+    return times;
+}
+
+static void skip_class(struct parse *s) {
+    if (s->p < s->end && *s->p == '^') s->p++;
+    if (s->p < s->end && *s->p == ']') s->p++;
+    while (s->p < s->end && *s->p != ']') {
+        s->lost |= *s->p == '['; /* [:alpha:], perhaps */
+        s->p += *s->p == '\\' ? 2 : 1;
+    }
+    s->p++;
+}
+
+static void alternatives(struct parse *s, struct demand *ret);
+
+enum group { PLAIN_GROUP, LOOKING, OTHER_GROUP };
+
+/* Which kind of group begins, behind its '(' and what follows that. */
+static enum group group_kind(struct parse *s) {
+    size_t left = (size_t)(s->end - s->p);
+    if (left && *s->p == '*') return OTHER_GROUP;
+    if (!left || *s->p != '?') return PLAIN_GROUP;
+    if (left > 2 && s->p[1] == ':') return s->p += 2, PLAIN_GROUP;
+    if (left > 2 && (s->p[1] == '=' || s->p[1] == '!')) return s->p += 2, LOOKING;
+    if (left > 3 && s->p[1] == '<' && (s->p[2] == '=' || s->p[2] == '!')) return s->p += 3, LOOKING;
+    const char *name = left > 3 && s->p[1] == '<' ? memchr(s->p, '>', left) : NULL;
+    if (!name) return OTHER_GROUP;
+    s->p = name + 1;
+    return PLAIN_GROUP;
+}
+
+static void group(struct parse *s, struct demand *best) {
+    struct demand inner = {.n = 0};
+    enum group kind = group_kind(s);
+    if (kind == OTHER_GROUP || ++s->depth > DEPTH) {
+        s->lost = true;
+        return;
+    }
+    alternatives(s, &inner);
+    s->depth--;
+    s->p++; /* ')' */
+    if (quantifier(s) != OPTIONAL && kind == PLAIN_GROUP) add_demand(s, &inner, best);
+}
+
+/* One character, or a class. Is it a plain one? */
+static bool character(struct parse *s, char *ret) {
+    *ret = *s->p++;
+    if (*ret == '[') return skip_class(s), false;
+    if (*ret == '\\') {
+        if (s->p == s->end) return false;
+        *ret = *s->p++;
+        s->lost |= strchr("QEpPxocukgNGCXR0", *ret) != NULL;
+        return !((*ret >= 'a' && *ret <= 'z') || (*ret >= 'A' && *ret <= 'Z') || (*ret >= '0' && *ret <= '9'));
+    }
+    return !strchr(".^$", *ret) && (unsigned char)*ret < 0x80;
+}
+
+/* Up to the next '|' or ')' of this depth. */
+static void sequence(struct parse *s, struct demand *best) {
+    struct run run = {.n = 0};
+    while (s->p < s->end && *s->p != '|' && *s->p != ')' && !s->lost) {
+        char c;
+        if (*s->p == '(') {
+            s->p++;
+            end_run(s, &run, best);
+            group(s, best);
+            continue;
+        }
+        bool plain = character(s, &c);
+        enum times times = quantifier(s);
+        if (!plain || times == OPTIONAL || run.n == RUN_MAX) end_run(s, &run, best);
+        if (plain && times != OPTIONAL) run.text[run.n++] = c;
+        if (times == REPEATED) end_run(s, &run, best);
+    }
+    end_run(s, &run, best);
+}
+
+/* One of them is demanded: nothing is where one of them demands nothing. */
+static void alternatives(struct parse *s, struct demand *ret) {
+    struct demand all = {.shortest = UINT8_MAX};
+    bool none = false;
+    for (bool more = true; more && !s->lost;) {
+        struct demand one = {.n = 0};
+        sequence(s, &one);
+        none |= !one.n || all.n + one.n > NEEDS_MAX;
+        for (unsigned i = 0; i < one.n && !none; i++) all.v[all.n++] = one.v[i];
+        if (one.shortest < all.shortest) all.shortest = one.shortest;
+        more = s->p < s->end && *s->p == '|';
+        s->p += more;
+    }
+    *ret = none ? (struct demand){.n = 0} : all;
+}
+
+void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret) {
+    struct parse s = {.p = re.ptr, .end = re.ptr + re.len, .lit = lit, .all = ret};
+    struct demand first = {.n = 0};
+    *ret = (struct needs){.n = 0};
+    sequence(&s, &first);
+    if (s.lost || s.p != s.end) *ret = (struct needs){.n = 0}; /* other alternatives may do without all that */
+}
+
+void grams_of(struct dg_slice text, struct grams *ret) {
+    *ret = (struct grams){{0}};
+    for (size_t i = 0; i + GRAM <= text.len; i++) {
+        uint16_t hash = gram_hash(text.ptr + i);
+        ret->bits[hash / 64] |= UINT64_C(1) << hash % 64;
+    }
+}
+
+static bool holds(const struct grams *g, uint16_t hash) { return g->bits[hash / 64] >> hash % 64 & 1; }
+
+bool needs_met(const struct needs *n, const struct grams *g) {
+    bool met = false;
+    for (unsigned i = 0; i < n->n; i++) {
+        const uint16_t *v = n->v[i].grams;
+        met |= holds(g, v[0]) & holds(g, v[1]) & holds(g, v[2]);
+        if (!n->v[i].last) continue;
+        if (!met) return false;
+        met = false;
+    }
+    return true;
+}
