@@ -46,6 +46,10 @@ enum limits {
 /* What a built-in literal may mean. */
 enum sign { SIGN_NONE, SIGN_TRACEBACK, SIGN_LEVEL, SIGN_EXCEPTION, SIGN_TERMINATE, SIGN_ABORT, SIGN_OTHER };
 
+/* Which needles of a literal are handled together, as one sight of a line: later steps, as most are out of turn, those
+ * of guesses apart; and what a `not` forbids, where it has no regex. */
+enum chain { CHAIN_NONE, CHAIN_STEPS, CHAIN_GUESS_STEPS, CHAIN_NOTS, CHAINS };
+
 /* A literal that is sought, of a pattern or built in. Numbered in the order in which the hits of one line are handled.
  */
 struct needle {
@@ -59,19 +63,16 @@ struct needle {
     bool once;           /* one match on a line is enough */
     bool guess;          /* a guess, made where no rule knows the line */
     bool knows;          /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
-    bool steps;          /* later, and of an order in which it may be handled with others of its literal */
-    uint32_t literal;    /* its literal */
-    uint32_t same;       /* the next needle of the same literal, or DG_NONE; of those that step, the next of those */
+    enum chain chain;
+    uint32_t literal; /* its literal */
+    uint32_t same;    /* the next needle of the same literal and chain, or DG_NONE */
 };
 
 struct literal { /* a text that is sought, once, for all its needles */
     struct dg_slice text;
-    uint32_t needles; /* the first; needle.same leads on */
-    /* The first of those that step, and of the guesses among them: a line has one sight of them all, as most are out of
-     * turn. */
-    uint32_t steps, guess_steps;
-    struct dg_rare rare; /* by what it is sought */
-    bool murmurs;        /* its needles are signs of service, and what a `not` forbids */
+    uint32_t needles[CHAINS]; /* the first of each chain, or DG_NONE; needle.same leads on */
+    struct dg_rare rare;      /* by what it is sought */
+    bool murmurs;             /* its needles are signs of service, and what a `not` forbids */
 };
 /* The characters that the grams of each family (base/rare.h) have at each place. Of bytes seven bits count. */
 struct families {
@@ -465,6 +466,8 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
 bool same_process(long pid_a, int rank_a, long pid_b, int rank_b);
 /* Is it a later step of a sequence of which no step before it was seen? Whether it matches then changes nothing. */
 bool out_of_turn(const struct engine *e, const struct dg_pattern *p);
+/* What it must not have beside it stands there. */
+void rule_forbid(struct engine *e, const struct dg_rule *rule, const struct dg_place *place);
 /* Has it nothing begun or waiting? Then what it must not have beside it changes nothing. */
 bool rule_idle(const struct engine *e, const struct dg_rule *rule);
 /* The pattern matched on this line: advance its rule. */

@@ -166,10 +166,11 @@ static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
 }
 
 static bool add_hits(struct pass *p, const struct literal *l, size_t at) {
-    for (uint32_t n = l->needles; n != DG_NONE; n = p->s->m->needles[n].same)
+    for (uint32_t n = l->needles[CHAIN_NONE]; n != DG_NONE; n = p->s->m->needles[n].same)
         if (!add_hit(p, n, at)) return false;
-    if (l->steps != DG_NONE && !add_hit(p, l->steps, at)) return false;
-    return l->guess_steps == DG_NONE || add_hit(p, l->guess_steps, at);
+    for (int c = CHAIN_NONE + 1; c < CHAINS; c++)
+        if (l->needles[c] != DG_NONE && !add_hit(p, l->needles[c], at)) return false;
+    return true;
 }
 
 /* What murmured on the line at hand before it said more. */

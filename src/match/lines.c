@@ -116,18 +116,28 @@ static const struct msg *match_of(struct engine *e, const struct hits *h, const 
     return line_whole(e, line);
 }
 
+/* Is its rule to be heard here? */
+static bool is_heard(const struct engine *e, const struct needle *n) {
+    if (e->only && n->rule != e->only) return false;
+    return !e->rules[n->pattern->rule].off && n->kinds & DG_KIND_BIT(e->kind);
+}
+
+static void note_role(struct line *line, const struct dg_rule *rule) {
+    if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
+        line->harmless = true;
+}
+
 static void try_needle(struct engine *e, const struct hits *h, const struct sight *sight, const struct needle *n,
                        size_t base, struct line *line) {
     const struct dg_rule *rule = n->rule;
     struct rule_state *s = &e->rules[n->pattern->rule];
-    if ((e->only && rule != e->only) || s->off || !(rule->kinds & DG_KIND_BIT(e->kind))) return;
+    if (!is_heard(e, n)) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
     if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
     struct caps caps;
     const struct msg *msg = match_of(e, h, sight, n->pattern, base, line, &caps);
     if (!msg) return;
-    if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
-        line->harmless = true;
+    note_role(line, rule);
     if (n->knows) line->known = true;
     rule_hit(e, n->pattern, line, msg, &caps);
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
@@ -135,11 +145,33 @@ static void try_needle(struct engine *e, const struct hits *h, const struct sigh
         if (dg_slice_eq(caps.v[i].name, rule->opens_capture)) open_text(e, rule, line, caps.v[i].text);
 }
 
-/* The needle of the sight, and all that step with it. */
+/* All that the literal of the sight, one without a regex, forbids. */
+static void forbid(struct engine *e, const struct sight *sight, size_t base, struct line *line) {
+    const struct needle *needles = e->m->needles;
+    struct caps caps;
+    const struct msg *msg = pattern_match(e, needles[sight->needle].pattern, line, sight->at - base, &caps);
+    if (!msg) return;
+    struct dg_place place = place_of(e, line, msg);
+    for (uint32_t i = sight->needle; i != DG_NONE; i = needles[i].same) {
+        if (!is_heard(e, &needles[i])) continue;
+        note_role(line, needles[i].rule);
+        rule_forbid(e, needles[i].rule, &place);
+    }
+}
+
+/* The needle of the sight, and all of its chain. */
 static void try_sight(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
                       struct line *line) {
-    for (uint32_t i = sight->needle; i != DG_NONE; i = e->m->needles[i].steps ? e->m->needles[i].same : DG_NONE)
-        try_needle(e, h, sight, &e->m->needles[i], base, line);
+    const struct needle *n = &e->m->needles[sight->needle];
+    if (n->chain == CHAIN_NOTS) {
+        forbid(e, sight, base, line);
+        return;
+    }
+    try_needle(e, h, sight, n, base, line);
+    while (n->chain != CHAIN_NONE && n->same != DG_NONE) {
+        n = &e->m->needles[n->same];
+        try_needle(e, h, sight, n, base, line);
+    }
 }
 
 /* The head of a record that the line holds, or SIGN_NONE. */

@@ -57,6 +57,13 @@ static bool is_later(const struct dg_rule *rule, const struct dg_pattern *p) {
     return rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end;
 }
 
+static enum chain chain_of(const struct dg_rule *rule, const struct dg_pattern *p) {
+    int order = order_of(p, rule);
+    if (order == NOTS && !p->re.len) return CHAIN_NOTS;
+    if (order < PLAIN || !is_later(rule, p)) return CHAIN_NONE;
+    return dg_rule_guesses(rule) ? CHAIN_GUESS_STEPS : CHAIN_STEPS;
+}
+
 static struct needle needle_of(const struct dg_matcher *m, const struct dg_pattern *p) {
     const struct dg_rule *rule = &m->rules->rules[p->rule];
     bool any = rule->mode == DG_MATCH_ANY;
@@ -68,7 +75,7 @@ static struct needle needle_of(const struct dg_matcher *m, const struct dg_patte
         .kinds = rule->kinds,
         .later = is_later(rule, p),
         .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
-        .steps = is_later(rule, p) && order_of(p, rule) >= PLAIN,
+        .chain = chain_of(rule, p),
         .guess = dg_rule_guesses(rule),
         .knows = rule->role == DG_ROLE_CAUSE && any && !p->negative && !dg_rule_on_trial(rule),
     };

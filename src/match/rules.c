@@ -233,7 +233,7 @@ static void sequence_part(struct engine *e, const struct dg_rule *rule, const st
     if (k == rule->n_positive - 1) fire_parts(e, rule, chain(in, k), line);
 }
 
-static void refute(struct engine *e, const struct dg_rule *rule, const struct dg_place *place) {
+void rule_forbid(struct engine *e, const struct dg_rule *rule, const struct dg_place *place) {
     struct rule_state *s = state_of(e, rule);
     s->not_seq = place->seq + 1;
     if (rule->mode == DG_MATCH_ANY) decide(e, rule, place, true);
@@ -250,7 +250,7 @@ void rule_hit(struct engine *e, const struct dg_pattern *p, const struct line *l
     if (p->opens_end) {
         span_close(e, rule, &place);
     } else if (p->negative) {
-        refute(e, rule, &place);
+        rule_forbid(e, rule, &place);
     } else if (s->not_seq == line->seq + 1) {
         return;
     } else if (rule->mode == DG_MATCH_ALL) {

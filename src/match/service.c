@@ -10,8 +10,8 @@ static bool is_not(const struct dg_matcher *m, uint32_t needle) { return needle 
 static bool may_wait(const struct dg_matcher *m, uint32_t needle) { return is_service(m, needle) || is_not(m, needle); }
 
 bool murmurs(const struct dg_matcher *m, const struct literal *l) {
-    if (l->steps != DG_NONE || l->guess_steps != DG_NONE) return false;
-    for (uint32_t n = l->needles; n != DG_NONE; n = m->needles[n].same)
+    if (l->needles[CHAIN_STEPS] != DG_NONE || l->needles[CHAIN_GUESS_STEPS] != DG_NONE) return false;
+    for (uint32_t n = l->needles[CHAIN_NONE]; n != DG_NONE; n = m->needles[n].same)
         if (!may_wait(m, n)) return false;
     return true;
 }
@@ -38,9 +38,12 @@ uint32_t line_index(struct cursor *known, const struct dg_block *b, size_t start
 
 /* Is there nothing that a `not` among the murmurs of the block forbids? */
 static bool forbids_nothing(const struct engine *e, const struct hits *h) {
-    for (uint32_t i = 0; i < h->n_said; i++)
-        for (uint32_t n = e->m->sieve.literals[h->said[i]].needles; n != DG_NONE; n = e->m->needles[n].same)
+    static const enum chain CHAIN[] = {CHAIN_NONE, CHAIN_NOTS};
+    for (uint32_t i = 0; i < 2 * h->n_said; i++) {
+        const struct literal *l = &e->m->sieve.literals[h->said[i / 2]];
+        for (uint32_t n = l->needles[CHAIN[i % 2]]; n != DG_NONE; n = e->m->needles[n].same)
             if (is_not(e->m, n) && !rule_idle(e, e->m->needles[n].rule)) return false;
+    }
     return true;
 }
 
@@ -86,7 +89,7 @@ static void look_at(struct look *k, const struct murmur *u) {
     struct line line = {.text = {NULL, 0}}; /* made when a needle is sought */
     size_t start = 0;
     uint64_t now;
-    for (uint32_t i = e->m->sieve.literals[u->literal].needles; i != DG_NONE; i = e->m->needles[i].same) {
+    for (uint32_t i = e->m->sieve.literals[u->literal].needles[CHAIN_NONE]; i != DG_NONE; i = e->m->needles[i].same) {
         uint64_t *done = sought(k, i, &now);
         struct caps caps;
         if (!done) continue;
@@ -105,7 +108,7 @@ static struct look look(struct engine *e, bool first) {
     const struct hits *h = e->quiet.hits;
     uint64_t now;
     for (uint32_t i = 0; i < h->n_said; i++)
-        for (uint32_t n = e->m->sieve.literals[h->said[i]].needles; n != DG_NONE; n = e->m->needles[n].same)
+        for (uint32_t n = e->m->sieve.literals[h->said[i]].needles[CHAIN_NONE]; n != DG_NONE; n = e->m->needles[n].same)
             k.left += sought(&k, n, &now) != NULL;
     return k;
 }

@@ -117,13 +117,12 @@ static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
         size_t at = XXH3_64bits(lit.ptr, lit.len) & (size - 1);
         while (table[at] && !dg_slice_eq(s->literals[table[at] - 1].text, lit)) at = (at + 1) & (size - 1);
         if (!table[at]) {
-            s->literals[s->n_literals++] = (struct literal){
-                .text = lit, .needles = DG_NONE, .steps = DG_NONE, .guess_steps = DG_NONE, .rare = needles[i].rare};
+            s->literals[s->n_literals] = (struct literal){.text = lit, .rare = needles[i].rare};
+            for (int c = 0; c < CHAINS; c++) s->literals[s->n_literals].needles[c] = DG_NONE;
+            s->n_literals++;
             table[at] = s->n_literals;
         }
-        struct literal *l = &s->literals[table[at] - 1];
-        uint32_t *steps = needles[i].guess ? &l->guess_steps : &l->steps;
-        uint32_t *list = needles[i].steps ? steps : &l->needles;
+        uint32_t *list = &s->literals[table[at] - 1].needles[needles[i].chain];
         needles[i].literal = table[at] - 1;
         needles[i].same = *list;
         *list = i;

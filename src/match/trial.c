@@ -72,7 +72,7 @@ static enum trial by_regex(struct line_trial *t, struct sight *sight, const stru
 static enum trial try(struct line_trial *t, struct sight *sight, const char *lit) {
     const struct needle *n = &t->s->m->needles[sight->needle];
     const struct dg_pattern *p = n->pattern;
-    if (!p) return TRIAL_NONE;
+    if (!p || n->chain != CHAIN_NONE) return TRIAL_NONE;
     if (!(n->kinds & DG_KIND_BIT(t->kind))) return TRIAL_FAILED;
     if (n->later || (t->known && n->guess)) return TRIAL_NONE;
     uint64_t *matched = &t->s->matched[p->rule];

@@ -16,7 +16,7 @@ struct places {
 
 static bool on_literal(void *ctx, const struct literal *l, size_t start) {
     struct places *p = ctx;
-    for (uint32_t i = l->needles; i != DG_NONE; i = p->needles[i].same) {
+    for (uint32_t i = l->needles[CHAIN_NONE]; i != DG_NONE; i = p->needles[i].same) {
         assert_true(p->n < FOUND_AT_MOST);
         p->v[p->n++] = (struct place){i, start};
     }
