@@ -84,8 +84,8 @@ struct families {
 struct sieve {
     struct literal *literals;
     struct families families;
-    struct look *looks; /* by hash of the gram, as are: */
-    uint32_t *lists;    /* their grams begin here, and end where the next begin */
+    struct flanks *flanks; /* by hash of the gram, as are: */
+    uint32_t *lists;       /* their grams begin here, and end where the next begin */
     struct gram {
         uint64_t far; /* bytes of the literal far from the gram: they tell at a glance that most are not meant */
         uint32_t text, literal;
@@ -94,7 +94,7 @@ struct sieve {
         uint8_t far_shift;   /* what eight bytes are too many, in bits */
     } * grams;
     uint32_t n_literals;
-    unsigned shift; /* what the index of a look leaves of a hash */
+    unsigned shift; /* what those indices leave of a hash */
 };
 
 /* Machine code pays from a few dozen matches on; most patterns of a short log are met once. */

@@ -18,7 +18,7 @@ enum {
 
 /* What stands around grams of this hash: the marks of the bytes behind, of the literals that tell it, and before, of
  * the others. */
-struct look {
+struct flanks {
     uint32_t behind, before;
 };
 
@@ -34,8 +34,8 @@ static uint32_t load_gram(const char *p) {
     return le32toh(x);
 }
 
-static struct look *look_of(const struct sieve *s, uint32_t gram) {
-    return &s->looks[gram * UINT32_C(0x85ebca6b) >> s->shift];
+static struct flanks *flanks_of(const struct sieve *s, uint32_t gram) {
+    return &s->flanks[gram * UINT32_C(0x85ebca6b) >> s->shift];
 }
 
 static uint32_t mark(const char *p) { return UINT32_C(1) << ((load_gram(p) << 8) * UINT32_C(0x9e3779b1) >> 27); }
@@ -53,35 +53,35 @@ static void set_far(struct gram *g, struct dg_slice text) {
 }
 
 /* Bytes behind the gram are more telling than those before it. */
-static void set_mark(struct look *look, struct dg_slice text, size_t at) {
+static void set_mark(struct flanks *flanks, struct dg_slice text, size_t at) {
     char bytes[SIZE] = {0};
     bool behind = at + SIZE + MARK <= text.len, before = at >= MARK;
-    uint32_t *marks = behind || !before ? &look->behind : &look->before;
+    uint32_t *marks = behind || !before ? &flanks->behind : &flanks->before;
     if (behind || before) memcpy(bytes, text.ptr + (behind ? at + SIZE : at - MARK), MARK);
     *marks |= behind || before ? mark(bytes) : UINT32_MAX;
 }
 
 static uint32_t index_of(const struct sieve *s, const char *gram) {
-    return (uint32_t)(look_of(s, load_gram(gram)) - s->looks);
+    return (uint32_t)(flanks_of(s, load_gram(gram)) - s->flanks);
 }
 
 static void add_literal(struct sieve *s, uint32_t literal) {
     const struct literal *l = &s->literals[literal];
     const char *gram = l->text.ptr + l->rare.at;
-    uint32_t look = index_of(s, gram);
-    struct gram *g = &s->grams[--s->lists[look]];
+    uint32_t at = index_of(s, gram);
+    struct gram *g = &s->grams[--s->lists[at]];
     families_add(&s->families, l->rare.family, gram);
     *g = (struct gram){.text = load_gram(gram), .literal = literal, .at = l->rare.at, .len = (uint16_t)l->text.len};
     set_far(g, l->text);
-    set_mark(&s->looks[look], l->text, l->rare.at);
+    set_mark(&s->flanks[at], l->text, l->rare.at);
 }
 
 /* Grams of one hash lie together. */
 static void add_literals(struct sieve *s) {
-    size_t n_looks = (size_t)1 << (32 - s->shift);
+    size_t n_lists = (size_t)1 << (32 - s->shift);
     for (uint32_t i = 0; i < s->n_literals; i++)
         s->lists[index_of(s, s->literals[i].text.ptr + s->literals[i].rare.at)]++;
-    for (size_t i = 1; i <= n_looks; i++) s->lists[i] += s->lists[i - 1];
+    for (size_t i = 1; i <= n_lists; i++) s->lists[i] += s->lists[i - 1];
     for (uint32_t i = 0; i < s->n_literals; i++) add_literal(s, i);
 }
 
@@ -94,13 +94,13 @@ static unsigned bits_for(size_t n) {
 /* The tables in one piece: the few large pages of it are had sooner than hundreds of small ones. */
 static bool tables_init(struct sieve *s) {
     unsigned bits = bits_for(s->n_literals); /* of different grams there are a third as many */
-    size_t n_looks = (size_t)1 << bits,
-           size = (n_looks + 1) * (sizeof(*s->looks) + sizeof(*s->lists)) + s->n_literals * sizeof(*s->grams);
+    size_t n_lists = (size_t)1 << bits,
+           size = (n_lists + 1) * (sizeof(*s->flanks) + sizeof(*s->lists)) + s->n_literals * sizeof(*s->grams);
     s->grams = dg_malloc_large(size);
     if (!s->grams) return false;
     memset(s->grams, 0, size);
-    s->looks = (struct look *)(void *)(s->grams + s->n_literals);
-    s->lists = (uint32_t *)(void *)(s->looks + n_looks);
+    s->flanks = (struct flanks *)(void *)(s->grams + s->n_literals);
+    s->lists = (uint32_t *)(void *)(s->flanks + n_lists);
     s->shift = 32 - bits;
     families_init(&s->families);
     return true;
@@ -159,7 +159,7 @@ static uint32_t sift(const struct search *q, uint32_t *places, uint32_t n) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         const char *p = q->data + places[i], *before = places[i] >= q->from + MARK ? p - MARK : p;
-        const struct look *l = look_of(q->s, load_gram(p));
+        const struct flanks *l = flanks_of(q->s, load_gram(p));
         places[kept] = places[i];
         kept += ((l->behind & mark(p + SIZE)) | (l->before & mark(before))) != 0;
     }
@@ -177,7 +177,7 @@ static inline bool stands(const struct search *q, const struct gram *g, uint32_t
 /* Whole literals around the place `at`. */
 static bool prove(const struct search *q, size_t at) {
     uint32_t text = load_gram(q->data + at);
-    const uint32_t *list = &q->s->lists[look_of(q->s, text) - q->s->looks];
+    const uint32_t *list = &q->s->lists[flanks_of(q->s, text) - q->s->flanks];
     for (uint32_t i = list[0]; i < list[1]; i++) {
         const struct gram *g = &q->s->grams[i];
         const struct literal *l = &q->s->literals[g->literal];
