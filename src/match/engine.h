@@ -113,7 +113,7 @@ struct regex { /* a compiled pattern */
 };
 
 /* What a text must hold: of each of some lists one text, of which three grams are known, by their hashes. */
-enum { NEEDS_MAX = 32, GRAMS_BITS = 12 };
+enum { NEEDS_MAX = 32, GRAMS_BITS = 11 };
 struct needs {
     struct need {
         uint16_t grams[3];
@@ -121,8 +121,8 @@ struct needs {
     } v[NEEDS_MAX];
     uint8_t n;
 };
-struct grams { /* of three bytes that a text holds, by hash */
-    uint64_t bits[(1 << GRAMS_BITS) / 64];
+struct grams { /* of three bytes: does a text hold one of this hash? */
+    bool held[1 << GRAMS_BITS];
 };
 
 struct dg_matcher {

@@ -171,20 +171,15 @@ void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret) {
 }
 
 void grams_of(struct dg_slice text, struct grams *ret) {
-    *ret = (struct grams){{0}};
-    for (size_t i = 0; i + GRAM <= text.len; i++) {
-        uint16_t hash = gram_hash(text.ptr + i);
-        ret->bits[hash / 64] |= UINT64_C(1) << hash % 64;
-    }
+    memset(ret, 0, sizeof(*ret));
+    for (size_t i = 0; i + GRAM <= text.len; i++) ret->held[gram_hash(text.ptr + i)] = true;
 }
-
-static bool holds(const struct grams *g, uint16_t hash) { return g->bits[hash / 64] >> hash % 64 & 1; }
 
 bool needs_met(const struct needs *n, const struct grams *g) {
     bool met = false;
     for (unsigned i = 0; i < n->n; i++) {
         const uint16_t *v = n->v[i].grams;
-        met |= holds(g, v[0]) & holds(g, v[1]) & holds(g, v[2]);
+        met |= g->held[v[0]] & g->held[v[1]] & g->held[v[2]];
         if (!n->v[i].last) continue;
         if (!met) return false;
         met = false;
