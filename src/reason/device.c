@@ -68,18 +68,29 @@ static enum dg_check check(struct dg_judge *j, const struct dg_finding *f, const
     return DG_CHECK_NONE;
 }
 
-enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f) {
+/* `ret_foreign`: the GPUs of this machine were asked, and are not those of the log. */
+static enum dg_check ask(struct dg_judge *j, const struct dg_finding *f, bool *ret_foreign) {
     const struct dg_devices *given = j->opts->devices;
-    if (!f) return DG_CHECK_NONE;
     enum dg_check judged = check(j, f, j->d->devices, j->d->n_devices);
     bool live = given && given->n && !j->opts->device_stated;
+    *ret_foreign = false;
     if (!live) return judged;
     enum dg_check seen = check(j, f, given->v, given->n);
     if (j->d->devices == given->v) judged = DG_CHECK_NONE; /* the log names no device of its own */
-    if (seen == DG_CHECK_CONTRADICTS && !dg_same_machine(j)) {
+    *ret_foreign = seen == DG_CHECK_CONTRADICTS && !dg_same_machine(j);
+    return seen != DG_CHECK_NONE && !*ret_foreign ? seen : judged;
+}
+
+enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f) {
+    bool foreign = false;
+    enum dg_check answer = f ? ask(j, f, &foreign) : DG_CHECK_NONE;
+    if (foreign)
         dg_judge_add_text(j, &j->d->not_checked,
                           DG_S("the GPUs of this machine do not fit: this log is of another machine"));
-        return judged;
-    }
-    return seen != DG_CHECK_NONE ? seen : judged;
+    return answer;
+}
+
+bool dg_device_denies(struct dg_judge *j, const struct dg_finding *f) {
+    bool foreign;
+    return ask(j, f, &foreign) == DG_CHECK_CONTRADICTS;
 }

@@ -35,6 +35,24 @@ static void test_refines_and_explains_beat_order(void **state) {
     fx_free(x);
 }
 
+static void test_what_the_device_contradicts_yields(void **state) {
+    (void)state;
+    for (int fits = 0; fits < 2; fits++) {
+        struct fx *x = fx_server();
+        struct dg_rule *general = cause(x, "a/general", "kernel-fault", "launch-failure"),
+                       *special = cause(x, "a/special", "arch-mismatch", "sm-guard");
+        fx_list(x, &special->refines, "a/general");
+        special->has_contradicts = true;
+        special->contradicts = (struct dg_cond){DG_S("device.cc"), fits ? DG_S("'9.0'") : DG_S("'10.0'"), DG_OP_EQ};
+        fx_stated_device(x, 10, 0);
+        fx_find(x, general, 0, 100, "a line");
+        fx_find(x, special, 0, 100, "a line");
+        fx_judge(x);
+        fx_top(x, fits ? "a/special" : "a/general");
+        fx_free(x);
+    }
+}
+
 static void test_refines_only_on_the_same_record(void **state) {
     (void)state;
     struct fx *x = fx_server();
@@ -439,6 +457,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_earliest_wins),
         cmocka_unit_test(test_refines_and_explains_beat_order),
+        cmocka_unit_test(test_what_the_device_contradicts_yields),
         cmocka_unit_test(test_refines_only_on_the_same_record),
         cmocka_unit_test(test_a_line_yields_to_what_ended_a_process),
         cmocka_unit_test(test_a_warning_yields_to_an_error),
