@@ -23,16 +23,39 @@ void families_add(struct families *f, unsigned family, const char *gram) {
     }
 }
 
-/* Lane k of `lacks`: the families that the last k + 1 bytes do not fit. */
+/* What the families lack of the last bytes, with one more. Lane k: those that the last k + 1 bytes do not fit. */
+static inline uint64_t with(const struct families *f, uint64_t lacks, char c) {
+    return lacks << LANE | f->lacks[index_of(c)];
+}
+
+static inline bool some_fit(uint64_t lacks) { return lacks >> (64 - LANE) != UINT16_MAX; }
+
 static uint32_t pick_plain(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
     uint64_t lacks = UINT64_MAX;
     uint32_t found = 0;
     for (size_t i = 0; i < n + SIZE - 1; i++) {
-        lacks = lacks << LANE | f->lacks[index_of(data[at + i])];
+        lacks = with(f, lacks, data[at + i]);
         out[found] = (uint32_t)(at + i - (SIZE - 1));
-        found += lacks >> (64 - LANE) != UINT16_MAX;
+        found += some_fit(lacks);
     }
     return found;
+}
+
+/* Two halves at once, as each step has to wait for the one before it. n is even. */
+static uint32_t pick_halves(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
+    size_t half = n / 2;
+    uint64_t lacks[] = {UINT64_MAX, UINT64_MAX};
+    uint32_t found[] = {0, 0}, *later = out + half + 1;
+    for (size_t i = 0; i < half + SIZE - 1; i++) {
+        lacks[0] = with(f, lacks[0], data[at + i]);
+        lacks[1] = with(f, lacks[1], data[at + half + i]);
+        out[found[0]] = (uint32_t)(at + i - (SIZE - 1));
+        later[found[1]] = (uint32_t)(at + half + i - (SIZE - 1));
+        found[0] += some_fit(lacks[0]);
+        found[1] += some_fit(lacks[1]);
+    }
+    memmove(out + found[0], later, found[1] * sizeof(*out));
+    return found[0] + found[1];
 }
 
 #ifdef __x86_64__
@@ -94,12 +117,12 @@ WITH_AVX512 static uint32_t pick_wide(const struct families *f, const char *data
 }
 #else
 static uint32_t pick_wide(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
-    return pick_plain(f, data, at, n, out);
+    return pick_halves(f, data, at, n, out);
 }
 #endif
 
 uint32_t families_pick(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
-    size_t wide = f->wide ? n - n % WIDE : 0;
-    uint32_t found = wide ? pick_wide(f, data, at, wide, out) : 0;
-    return found + pick_plain(f, data, at + wide, n - wide, out + found);
+    size_t most = n - n % WIDE;
+    uint32_t found = (f->wide ? pick_wide : pick_halves)(f, data, at, most, out);
+    return found + pick_plain(f, data, at + most, n - most, out + found);
 }
