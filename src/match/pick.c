@@ -1,5 +1,5 @@
-/* Where in a block a gram may begin: the part of the search that touches each byte. Written twice: the second time for
- * processors with AVX-512 VBMI2 (Intel's since Ice Lake, AMD's since Zen 4), which look up 64 bytes at once. */
+/* Where in a block a gram may begin: the part of the search that touches each byte. For any processor, and again for
+ * those with AVX-512 VBMI2 (Intel's since Ice Lake, AMD's since Zen 4), which look up 64 bytes at once. */
 #include "match/engine.h"
 
 enum { SIZE = DG_RARE_SIZE, LANE = 16, BYTES = 128, WIDE = 64 };
