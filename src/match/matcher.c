@@ -116,6 +116,7 @@ static bool collect(struct dg_matcher *m) {
 
 int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, struct dg_err *err) {
     struct dg_matcher *m = dg_calloc(1, sizeof(*m));
+    *ret = m; /* held by the caller from the start: who is killed meanwhile has lost nothing */
     if (!m) return dg_err_nomem(err);
     m->rules = rules;
     m->regexes = dg_calloc(rules->n_patterns, sizeof(*m->regexes));
@@ -123,10 +124,10 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
     m->context = regex_context();
     if (!m->context || !m->regexes || !m->needs || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
         dg_matcher_free(m);
+        *ret = NULL;
         return dg_err_nomem(err);
     }
     for (uint32_t i = 0; i < m->sieve.n_literals; i++) m->sieve.literals[i].murmurs = murmurs(m, &m->sieve.literals[i]);
-    *ret = m;
     return 0;
 }
 
