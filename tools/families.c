@@ -32,8 +32,7 @@ static struct {
     double share[CHARS];
 } sample;
 static uint32_t users[DG_RARE_FAMILIES][SIZE][CHARS]; /* grams of literals that need this */
-static const double HOLDS_COUNT = 1;       /* what a place that holds the gram costs, by one that is let through */
-static double sum[DG_RARE_FAMILIES][SIZE]; /* shares of a family's characters */
+static double sum[DG_RARE_FAMILIES][SIZE];            /* shares of a family's characters */
 
 struct choice {
     double cost;
@@ -69,9 +68,9 @@ static double glance(unsigned family, const struct dg_slice *lit, size_t at) {
     return p;
 }
 
-/* What it does let through of the sample that it did not before; and a part of what holds the gram, for each place that
+/* What it does let through of the sample that it did not before; and again what holds the gram, for each place that
  * does is looked at once more for each literal. */
-static double look(struct dg_slice lit, const struct choice *c) {
+static uint32_t look(struct dg_slice lit, const struct choice *c) {
     const uint8_t *fits = sample.fits[c->family], *w = sample.weight;
     uint8_t byte[SIZE];
     uint32_t more = 0, holds = 0;
@@ -82,7 +81,7 @@ static double look(struct dg_slice lit, const struct choice *c) {
         more += (same | fits[i]) == ALL && fits[i] != ALL ? w[i] : 0;
         holds += same == ALL ? w[i] : 0;
     }
-    return more + HOLDS_COUNT * holds;
+    return more + holds;
 }
 
 static int by_cost(const void *a, const void *b) {
@@ -179,9 +178,10 @@ int main(int argc, char **argv) {
     add_words(grams, &n);
     make_sample(grams, n);
     struct choice *own = calloc(m->sieve.n_literals, sizeof(*own));
-    for (int pass = 0; own && pass < PASSES; pass++) {
+    if (!own) return 1;
+    for (int pass = 0; pass < PASSES; pass++) {
         for (uint32_t q = 0; q < m->sieve.n_literals; q++) {
-            uint32_t i = (uint32_t)((uint64_t)q * 2654435761u % m->sieve.n_literals);
+            uint32_t i = (uint32_t)((uint64_t)q * 2654435761u % m->sieve.n_literals); /* a prime: each once */
             struct dg_slice lit = m->sieve.literals[i].text;
             if (pass) take(lit, &own[i]);
             own[i] = best(lit);

@@ -34,19 +34,20 @@ const char DG_RARE_COMMON[] =
 
 static int letter(unsigned char c) { return c >= 'a' && c <= 'z' ? c - 'a' : c == ' ' ? 26 : -1; }
 
+static char alone(unsigned char c) { return c >= ' ' && c <= '~' ? ONE[c - ' '] : 'Z'; }
+
 /* How surprising byte i is after the one before it, in half bits. */
 static unsigned surprise(struct dg_slice s, size_t i) {
     unsigned char c = (unsigned char)s.ptr[i];
     int a = i ? letter((unsigned char)s.ptr[i - 1]) : -1, b = letter(c);
-    return (unsigned)((a >= 0 && b >= 0 ? AFTER[a][b] : c >= ' ' && c <= '~' ? ONE[c - ' '] : 'Z') - 'A');
+    return (unsigned)((a >= 0 && b >= 0 ? AFTER[a][b] : alone(c)) - 'A');
 }
 
-/* How often logs hold lit[at, at + n), in parts of 2^60; with `words`: what common words hold is common, however
- * surprising its letters are. */
-static uint64_t often(struct dg_slice lit, size_t at, size_t n, bool words) {
+/* How often logs hold the gram at `at`, in parts of 2^60. */
+static uint64_t often(struct dg_slice lit, size_t at) {
     unsigned bits = 0;
-    for (size_t i = at; i < at + n; i++) bits += surprise(lit, i);
-    if (words && memmem(DG_RARE_COMMON, sizeof(DG_RARE_COMMON) - 1, lit.ptr + at, n)) bits /= 4;
+    for (size_t i = at; i < at + DG_RARE_SIZE; i++) bits += surprise(lit, i);
+    if (memmem(DG_RARE_COMMON, sizeof(DG_RARE_COMMON) - 1, lit.ptr + at, DG_RARE_SIZE)) bits /= 4;
     return UINT64_C(1) << (bits < 120 ? 60 - bits / 2 : 0);
 }
 
@@ -119,9 +120,7 @@ static const uint64_t FAMILIES[DG_RARE_FAMILIES][DG_RARE_SIZE][2] = {
      {0x8000000c18018002, 0x0339f1c6}},
 };
 
-static uint64_t share(unsigned char c) {
-    return UINT64_C(1) << (60 - (c >= ' ' && c <= '~' ? ONE[c - ' '] - 'A' : 25) / 2);
-}
+static uint64_t share(unsigned char c) { return UINT64_C(1) << (60 - (alone(c) - 'A') / 2); }
 
 static bool fits(unsigned family, size_t place, unsigned char c) {
     if (c < ' ' || c > '~') return false;
@@ -140,7 +139,7 @@ struct dg_rare dg_rare_gram(struct dg_slice lit) {
     struct dg_rare best = {0};
     uint64_t best_cost = UINT64_MAX;
     for (size_t at = 0; at + DG_RARE_SIZE <= lit.len && at <= UINT16_MAX; at++) {
-        uint64_t holds = often(lit, at, DG_RARE_SIZE, true) >> HOLDS_COUNT_LESS;
+        uint64_t holds = often(lit, at) >> HOLDS_COUNT_LESS;
         for (unsigned f = 0; f < DG_RARE_FAMILIES && holds < best_cost; f++) {
             uint64_t cost = holds + widens(lit, at, f);
             if (cost >= best_cost) continue;

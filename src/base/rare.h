@@ -18,7 +18,7 @@ struct dg_rare {
 
 extern const char DG_RARE_COMMON[]; /* words that logs are full of, with a space before and behind each */
 
-/* The gram by which `lit` (DG_RARE_SIZE bytes at least) is best sought. Costs microseconds. */
+/* The gram by which `lit` is best sought; all zeros where it has fewer bytes than one. Costs microseconds. */
 struct dg_rare dg_rare_gram(struct dg_slice lit);
 
 #endif

@@ -72,14 +72,22 @@ static enum times quantifier(struct parse *s) {
     return times;
 }
 
+/* The end of a class or group; a regex without is none. */
+static void closing(struct parse *s) {
+    if (s->p < s->end)
+        s->p++;
+    else
+        s->lost = true;
+}
+
 static void skip_class(struct parse *s) {
     if (s->p < s->end && *s->p == '^') s->p++;
     if (s->p < s->end && *s->p == ']') s->p++;
     while (s->p < s->end && *s->p != ']') {
         s->lost |= *s->p == '['; /* [:alpha:], perhaps */
-        s->p += *s->p == '\\' ? 2 : 1;
+        s->p += *s->p == '\\' && s->p + 1 < s->end ? 2 : 1;
     }
-    s->p++;
+    closing(s);
 }
 
 static void alternatives(struct parse *s, struct demand *ret);
@@ -109,7 +117,7 @@ static void group(struct parse *s, struct demand *best) {
     }
     alternatives(s, &inner);
     s->depth--;
-    s->p++; /* ')' */
+    closing(s);
     if (quantifier(s) != OPTIONAL && kind == PLAIN_GROUP) add_demand(s, &inner, best);
 }
 

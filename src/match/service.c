@@ -36,13 +36,18 @@ uint32_t line_index(struct cursor *known, const struct dg_block *b, size_t start
     return known->index;
 }
 
-/* Is there nothing that a `not` among the murmurs of the block forbids? */
+/* Is there nothing that a `not` among these needles forbids? */
+static bool chain_forbids_nothing(const struct engine *e, uint32_t first) {
+    for (uint32_t n = first; n != DG_NONE; n = e->m->needles[n].same)
+        if (is_not(e->m, n) && !rule_idle(e, e->m->needles[n].rule)) return false;
+    return true;
+}
+
+/* The same of all murmurs of the block. */
 static bool forbids_nothing(const struct engine *e, const struct hits *h) {
-    static const enum chain CHAIN[] = {CHAIN_NONE, CHAIN_NOTS};
-    for (uint32_t i = 0; i < 2 * h->n_said; i++) {
-        const struct literal *l = &e->m->sieve.literals[h->said[i / 2]];
-        for (uint32_t n = l->needles[CHAIN[i % 2]]; n != DG_NONE; n = e->m->needles[n].same)
-            if (is_not(e->m, n) && !rule_idle(e, e->m->needles[n].rule)) return false;
+    for (uint32_t i = 0; i < h->n_said; i++) {
+        const uint32_t *first = e->m->sieve.literals[h->said[i]].needles;
+        if (!chain_forbids_nothing(e, first[CHAIN_NONE]) || !chain_forbids_nothing(e, first[CHAIN_NOTS])) return false;
     }
     return true;
 }

@@ -34,8 +34,9 @@ static uint32_t load_gram(const char *p) {
     return le32toh(x);
 }
 
-static struct flanks *flanks_of(const struct sieve *s, uint32_t gram) {
-    return &s->flanks[gram * UINT32_C(0x85ebca6b) >> s->shift];
+/* Of the flanks and the list of the gram at p. */
+static uint32_t index_of(const struct sieve *s, const char *p) {
+    return load_gram(p) * UINT32_C(0x85ebca6b) >> s->shift;
 }
 
 static uint32_t mark(const char *p) { return UINT32_C(1) << ((load_gram(p) << 8) * UINT32_C(0x9e3779b1) >> 27); }
@@ -52,17 +53,20 @@ static void set_far(struct gram *g, struct dg_slice text) {
     g->far = load(eight) << g->far_shift;
 }
 
-/* Bytes behind the gram are more telling than those before it. */
-static void set_mark(struct flanks *flanks, struct dg_slice text, size_t at) {
+static uint32_t mark_in(struct dg_slice text, size_t at) {
     char bytes[SIZE] = {0};
-    bool behind = at + SIZE + MARK <= text.len, before = at >= MARK;
-    uint32_t *marks = behind || !before ? &flanks->behind : &flanks->before;
-    if (behind || before) memcpy(bytes, text.ptr + (behind ? at + SIZE : at - MARK), MARK);
-    *marks |= behind || before ? mark(bytes) : UINT32_MAX;
+    memcpy(bytes, text.ptr + at, MARK);
+    return mark(bytes);
 }
 
-static uint32_t index_of(const struct sieve *s, const char *gram) {
-    return (uint32_t)(flanks_of(s, load_gram(gram)) - s->flanks);
+/* Bytes behind the gram are more telling than those before it. All marks, where there are too few of either. */
+static void set_mark(struct flanks *flanks, struct dg_slice text, size_t at) {
+    if (at + SIZE + MARK <= text.len)
+        flanks->behind |= mark_in(text, at + SIZE);
+    else if (at >= MARK)
+        flanks->before |= mark_in(text, at - MARK);
+    else
+        flanks->behind = UINT32_MAX;
 }
 
 static void add_literal(struct sieve *s, uint32_t literal) {
@@ -159,7 +163,7 @@ static uint32_t sift(const struct search *q, uint32_t *places, uint32_t n) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         const char *p = q->data + places[i], *before = places[i] >= q->from + MARK ? p - MARK : p;
-        const struct flanks *l = flanks_of(q->s, load_gram(p));
+        const struct flanks *l = &q->s->flanks[index_of(q->s, p)];
         places[kept] = places[i];
         kept += ((l->behind & mark(p + SIZE)) | (l->before & mark(before))) != 0;
     }
@@ -177,7 +181,7 @@ static inline bool stands(const struct search *q, const struct gram *g, uint32_t
 /* Whole literals around the place `at`. */
 static bool prove(const struct search *q, size_t at) {
     uint32_t text = load_gram(q->data + at);
-    const uint32_t *list = &q->s->lists[flanks_of(q->s, text) - q->s->flanks];
+    const uint32_t *list = &q->s->lists[index_of(q->s, q->data + at)];
     for (uint32_t i = list[0]; i < list[1]; i++) {
         const struct gram *g = &q->s->grams[i];
         const struct literal *l = &q->s->literals[g->literal];

@@ -131,26 +131,26 @@ static void beat(struct dg_judge *j, uint32_t loser, uint32_t winner) {
 /* ---- which of two candidates is the cause */
 
 /* Of what one record says, that which the GPUs contradict yields, however exact it is. */
-static bool fits_the_device(struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+static bool fits_the_device(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     return dg_same_record(f, other) && dg_device_denies(j, other) && !dg_device_denies(j, f);
 }
 
-static bool refines(struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+static bool refines(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     (void)j;
     return dg_rule_named(&f->rule->refines, other->rule) && dg_same_record(f, other);
 }
 
-static bool explains(struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+static bool explains(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     (void)j;
     return dg_rule_named(&f->rule->explains, other->rule);
 }
 
-static bool is_repeated_by(struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+static bool is_repeated_by(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     return only_repeats(j, other, f);
 }
 
 /* What ended a process outweighs a line of another kind before it that ended none. */
-static bool ended_it(struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+static bool ended_it(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     if (f->first.source != other->first.source || f->first.seq < other->first.seq) return false;
     if (f->launch != other->launch || dg_doubtful(f)) return false;
     if (dg_slice_eq(f->rule->class, other->rule->class) || dg_kernel_side(j, other)) return false;
@@ -161,7 +161,7 @@ static bool ended_it(struct dg_judge *j, const struct dg_finding *f, const struc
 
 /* One yields to the earliest that is surer of itself. A rule on trial does not yield to one of its own class, which
  * bears it out; and nothing does of which another process had failed before, or any before it was stopped. */
-static bool knows_better(struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
+static bool knows_better(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other) {
     bool same = dg_slice_eq(other->rule->class, f->rule->class);
     if (dg_doubtful(f) >= dg_doubtful(other) || (same && !other->rule->symptom)) return false;
     bool earlier = other->first.source == f->first.source && other->first.seq < f->first.seq;
@@ -169,7 +169,7 @@ static bool knows_better(struct dg_judge *j, const struct dg_finding *f, const s
     return dg_same_process(&other->first, &f->first) && !dg_slice_is(f->rule->class, "stopped");
 }
 
-typedef bool (*over_fn)(struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other);
+typedef bool (*over_fn)(const struct dg_judge *j, const struct dg_finding *f, const struct dg_finding *other);
 
 /* Two that beat each other: the earlier one wins, because it is looked at first. */
 static void echoes(struct dg_judge *j, const uint32_t *c, uint32_t n) {

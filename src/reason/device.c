@@ -51,7 +51,7 @@ bool dg_same_machine(const struct dg_judge *j) {
     return false;
 }
 
-static bool any_holds(struct dg_judge *j, const struct dg_finding *f, const struct dg_device *v, uint32_t n,
+static bool any_holds(const struct dg_judge *j, const struct dg_finding *f, const struct dg_device *v, uint32_t n,
                       const struct dg_cond *c, bool all) {
     uint32_t held = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -62,14 +62,15 @@ static bool any_holds(struct dg_judge *j, const struct dg_finding *f, const stru
 }
 
 /* One device that fits confirms; only all of them together contradict. */
-static enum dg_check check(struct dg_judge *j, const struct dg_finding *f, const struct dg_device *v, uint32_t n) {
+static enum dg_check check(const struct dg_judge *j, const struct dg_finding *f, const struct dg_device *v,
+                           uint32_t n) {
     if (f->rule->has_confirms && any_holds(j, f, v, n, &f->rule->confirms, false)) return DG_CHECK_CONFIRMS;
     if (f->rule->has_contradicts && any_holds(j, f, v, n, &f->rule->contradicts, true)) return DG_CHECK_CONTRADICTS;
     return DG_CHECK_NONE;
 }
 
 /* `ret_foreign`: the GPUs of this machine were asked, and are not those of the log. */
-static enum dg_check ask(struct dg_judge *j, const struct dg_finding *f, bool *ret_foreign) {
+static enum dg_check ask(const struct dg_judge *j, const struct dg_finding *f, bool *ret_foreign) {
     const struct dg_devices *given = j->opts->devices;
     enum dg_check judged = check(j, f, j->d->devices, j->d->n_devices);
     bool live = given && given->n && !j->opts->device_stated;
@@ -90,7 +91,7 @@ enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f) {
     return answer;
 }
 
-bool dg_device_denies(struct dg_judge *j, const struct dg_finding *f) {
+bool dg_device_denies(const struct dg_judge *j, const struct dg_finding *f) {
     bool foreign;
     return ask(j, f, &foreign) == DG_CHECK_CONTRADICTS;
 }

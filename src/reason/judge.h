@@ -138,7 +138,7 @@ double dg_place_time(const struct dg_judge *j, const struct dg_place *p);
 /* device.c */
 void dg_devices_settle(struct dg_judge *j);
 enum dg_check dg_device_check(struct dg_judge *j, const struct dg_finding *f); /* says so where it cannot tell */
-bool dg_device_denies(struct dg_judge *j, const struct dg_finding *f);         /* the same, silently */
+bool dg_device_denies(const struct dg_judge *j, const struct dg_finding *f);   /* the same, silently */
 bool dg_same_machine(const struct dg_judge *j); /* did the machine with the live GPUs write the log? */
 /* holding.c: the first cause is other-process where the numbers say so */
 void dg_holding_settle(struct dg_judge *j);
