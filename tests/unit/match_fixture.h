@@ -29,6 +29,17 @@ static inline void fx_write(const char *path, struct dg_slice text) {
     fclose(f);
 }
 
+/* The shipped pack, with its examples. */
+static inline struct dg_pack *fx_shipped(void) {
+    char path[1024];
+    struct dg_err err = {0};
+    struct dg_pack *pack;
+    snprintf(path, sizeof(path), "%s/rules", getenv("SOURCE_DIR") ? getenv("SOURCE_DIR") : ".");
+    const struct dg_pack_place place = {.path = path, .required = true};
+    assert_int_equal(dg_pack_load(&place, 1, true, NULL, &pack, &err), 0);
+    return pack;
+}
+
 /* A folder of its own with one pack "t" whose rules are `yaml`, a list. */
 static inline void fx_folder(struct fx_rules *x, const char *yaml) {
     *x = (struct fx_rules){0};
