@@ -1,4 +1,5 @@
 #include "ingest/records.h"
+#include "base/census.h"
 #include "base/mem.h"
 #include "ingest/decoder.h"
 #include "ingest/prefix.h"
@@ -184,7 +185,7 @@ static bool decode_some(struct records *r) {
         struct dg_slice waiting = dg_slice(r->in + r->at, r->len - r->at);
         size_t used = r->passing ? 0 : r->decode(d, waiting, r->line, r->in_ended);
         if (used) {
-            r->line += dg_text_census(dg_slice_upto(waiting, used)).newlines;
+            r->line += dg_census(dg_slice_upto(waiting, used)).newlines;
             r->at += used;
             r->unended = r->in[r->at - 1] != '\n';
         } else if (r->passing || full) {

@@ -1,4 +1,5 @@
 #include "ingest/stream.h"
+#include "base/census.h"
 #include "base/mem.h"
 #include "ingest/records.h"
 #include <unistd.h>
@@ -90,7 +91,7 @@ static ptrdiff_t fill(struct dg_stream *s, struct dg_buffer *b, size_t room, uin
         s->ended = n <= 0;
         s->failed = n < 0 ? (int)n : 0;
         if (n <= 0) break;
-        struct dg_census c = dg_text_census(dg_slice(b->start + filled, (size_t)n));
+        struct dg_census c = dg_census(dg_slice(b->start + filled, (size_t)n));
         newlines += c.newlines;
         filled += c.escape || s->escapes.state ? dg_text_strip(&s->escapes, b->start + filled, (size_t)n) : (size_t)n;
     }
@@ -112,7 +113,7 @@ static int number_lines(struct dg_stream *s, struct dg_buffer *b, size_t lines, 
     const struct dg_block *k = &b->block;
     const struct dg_buffer *old = s->before;
     size_t known = old ? old->map_head + old->map_lines - old->block.more : 0;
-    b->map_head = smaller(known, dg_text_census(dg_slice(k->data - k->headroom, k->headroom)).newlines);
+    b->map_head = smaller(known, dg_census(dg_slice(k->data - k->headroom, k->headroom)).newlines);
     b->map_lines = lines;
     if (!dg_vec_reserve(&b->map, &b->map_cap, b->map_head + lines + 1, sizeof(*b->map), SIZE_MAX / 16))
         return dg_err_nomem(err);

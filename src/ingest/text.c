@@ -1,34 +1,5 @@
 #include "ingest/text.h"
 
-enum { LANES = 16 };
-typedef unsigned char lanes __attribute__((vector_size(LANES)));
-
-/* A lane counts to 255 before it is added up, so the loop holds no wider sums. */
-struct dg_census dg_text_census(struct dg_slice s) {
-    const lanes newline = (lanes){0} + '\n', esc = (lanes){0} + '\x1b';
-    struct dg_census c = {0};
-    lanes escapes = {0};
-    size_t i = 0;
-    while (s.len - i >= LANES) {
-        lanes count = {0};
-        size_t rounds = (s.len - i) / LANES < 255 ? (s.len - i) / LANES : 255;
-#pragma GCC unroll 4
-        for (size_t round = 0; round < rounds; round++, i += LANES) {
-            lanes v;
-            memcpy(&v, s.ptr + i, LANES);
-            count -= (lanes)(v == newline);
-            escapes |= (lanes)(v == esc);
-        }
-        for (int k = 0; k < LANES; k++) c.newlines += count[k];
-    }
-    for (; i < s.len; i++) {
-        c.newlines += s.ptr[i] == '\n';
-        c.escape |= s.ptr[i] == '\x1b';
-    }
-    for (int k = 0; k < LANES; k++) c.escape |= escapes[k] != 0;
-    return c;
-}
-
 enum { PLAIN, AFTER_ESC, BETWEEN, CSI, STRING, STRING_ESC };
 
 /* The state after byte `c` of a sequence. */

@@ -1,15 +1,8 @@
-/* Bytes of a text: counting newlines, removing terminal escapes, looking like text. */
+/* Bytes of a text: removing terminal escapes, looking like text. */
 #ifndef DG_INGEST_TEXT_H
 #define DG_INGEST_TEXT_H
 
 #include "base/slice.h"
-
-/* Newlines in a text, and whether it holds an ESC byte; one pass. */
-struct dg_census {
-    uint64_t newlines;
-    bool escape;
-};
-struct dg_census dg_text_census(struct dg_slice s);
 
 /* Where a removal of escapes stands between two pieces of one stream; starts as zero. */
 struct dg_escapes {

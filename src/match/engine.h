@@ -21,6 +21,7 @@
 #include "match/match.h"
 #include "base/map.h"
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <endian.h>
 #include <pcre2.h>
 #include <stdatomic.h>
 
@@ -81,10 +82,15 @@ struct families {
     uint8_t has[DG_RARE_FAMILIES / 8][DG_RARE_SIZE][128];
     bool wide; /* this is one of those */
 };
+/* What stands around grams of one hash: the marks of the bytes behind, of the literals that tell it, and before, of
+ * the others. */
+struct flanks {
+    uint32_t before, behind;
+};
 struct sieve {
     struct literal *literals;
     struct families families;
-    struct flanks *flanks; /* by hash of the gram, as are: */
+    struct flanks *flanks; /* by gram_index(), as are: */
     uint32_t *lists;       /* their grams begin here, and end where the next begin */
     struct gram {
         uint64_t far; /* bytes of the literal far from the gram: they tell at a glance that most are not meant */
@@ -94,8 +100,16 @@ struct sieve {
         uint8_t far_shift;   /* what eight bytes are too many, in bits */
     } * grams;
     uint32_t n_literals;
-    unsigned shift; /* what those indices leave of a hash */
+    unsigned shift; /* for gram_index() */
 };
+static inline uint32_t gram_load(const char *p) {
+    uint32_t x;
+    memcpy(&x, p, sizeof(x));
+    return le32toh(x);
+}
+/* A hash of the gram at p, of 32 - shift bits. */
+#define GRAM_FACTOR UINT32_C(0x85ebca6b)
+static inline uint32_t gram_index(const char *p, unsigned shift) { return gram_load(p) * GRAM_FACTOR >> shift; }
 
 /* Machine code pays from a few dozen matches on; most patterns of a short log are met once. */
 enum { JIT_NOT_YET, JIT_COMPILING, JIT_READY, JIT_AFTER = 24 };
@@ -149,6 +163,11 @@ void families_add(struct families *f, unsigned family, const char *gram);
  * more are read; `out` has room for PICK_SLACK more than n. */
 enum { PICK_SLACK = 64 };
 uint32_t families_pick(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out);
+/* Add the flanks of a literal whose gram begins at text[at]. */
+void flanks_add(struct flanks *f, struct dg_slice text, size_t at);
+/* Those of n places, in their order, whose gram has one of its flanks there; room for PICK_SLACK more. data[from, place
+ * + 8) is read. */
+uint32_t flanks_sift(const struct sieve *s, const char *data, size_t from, uint32_t *places, uint32_t n);
 
 /* ---- sieve.c */
 /* A whole literal stands at data[start]. False: stop. */
@@ -223,7 +242,6 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
  * Returns the murmur behind it. */
 uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
                          struct hit_line *ret);
-size_t count_newlines(const char *p, size_t n);
 
 /* ---- messages and matches */
 struct caps {

@@ -1,4 +1,5 @@
 /* Stage 1: which lines of a block hold which literals. */
+#include "base/census.h"
 #include "match/engine.h"
 
 /* ---- the needles of the line at hand: a set that gives them in order */
@@ -81,27 +82,6 @@ void hits_release(struct hits *h) {
     free(h->msgs);
     free(h->caps.v);
     *h = (struct hits){0};
-}
-
-/* Newlines in [p, p+n). The inner loop is one that compilers turn into vector instructions. */
-size_t count_newlines(const char *p, size_t n) {
-    typedef unsigned char v16 __attribute__((vector_size(16)));
-    size_t total = 0;
-    while (n >= 16) {
-        size_t chunks = n / 16 < 255 ? n / 16 : 255;
-        v16 sums = {0};
-#pragma GCC unroll 4
-        for (size_t i = 0; i < chunks; i++) {
-            v16 x;
-            memcpy(&x, p + 16 * i, 16);
-            sums -= (v16)(x == '\n');
-        }
-        for (int i = 0; i < 16; i++) total += sums[i];
-        p += 16 * chunks;
-        n -= 16 * chunks;
-    }
-    while (n--) total += *p++ == '\n';
-    return total;
 }
 
 struct pass {
@@ -200,7 +180,7 @@ static bool enter_line(struct pass *p, size_t at) {
     if (h->n_lines && start == floor + 1)
         p->line++; /* the next line: in a log that is full of hits they all are */
     else
-        p->line += (uint32_t)count_newlines(p->data + p->counted, start - p->counted);
+        p->line += (uint32_t)dg_census(dg_slice(p->data + p->counted, start - p->counted)).newlines;
     p->counted = start;
     p->s->serial++;
     h->lines[h->n_lines++] =

@@ -1,8 +1,18 @@
-/* Where in a block a gram may begin: the part of the search that touches each byte. For any processor, and again for
- * those with AVX-512 VBMI2 (Intel's since Ice Lake, AMD's since Zen 4), which look up 64 bytes at once. */
+/* Where in a block a literal may stand: the part of the search that touches each byte. First the places where a gram
+ * may begin, then those of them with the right flanks. For any processor, and again for those with AVX-512 VBMI2
+ * (Intel's since Ice Lake, AMD's since Zen 4), which look up 64 bytes, or the flanks of eight places, at once. */
 #include "match/engine.h"
 
-enum { SIZE = DG_RARE_SIZE, LANE = 16, BYTES = 128, WIDE = 64 };
+#define MARK_FACTOR UINT32_C(0x9e3779b1)
+
+enum {
+    SIZE = DG_RARE_SIZE,
+    LANE = 16,
+    BYTES = 128,
+    WIDE = 64,
+    MARK = 3, /* bytes that make a mark: one of 32, by their hash */
+    MARK_BITS = 5
+};
 _Static_assert((int)DG_RARE_FAMILIES == LANE && SIZE * LANE == 64, "a bit of 64 for each family and place");
 
 static unsigned index_of(char c) { return (unsigned char)c & (BYTES - 1); }
@@ -12,7 +22,7 @@ void families_init(struct families *f) {
     memset(f->lacks, 0xff, sizeof(f->lacks));
 #ifdef __x86_64__
     f->wide = __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
-              __builtin_cpu_supports("avx512bw");
+              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 #endif
 }
 
@@ -41,6 +51,35 @@ static uint32_t pick_plain(const struct families *f, const char *data, size_t at
     return found;
 }
 
+static uint32_t mark(const char *p) { return UINT32_C(1) << ((gram_load(p) << 8) * MARK_FACTOR >> (32 - MARK_BITS)); }
+
+static uint32_t mark_in(struct dg_slice text, size_t at) {
+    char bytes[SIZE] = {0};
+    memcpy(bytes, text.ptr + at, MARK);
+    return mark(bytes);
+}
+
+/* Bytes behind the gram are more telling than those before it. All marks, where there are too few of either. */
+void flanks_add(struct flanks *f, struct dg_slice text, size_t at) {
+    if (at + SIZE + MARK <= text.len)
+        f->behind |= mark_in(text, at + SIZE);
+    else if (at >= MARK)
+        f->before |= mark_in(text, at - MARK);
+    else
+        f->behind = UINT32_MAX;
+}
+
+static uint32_t sift_plain(const struct sieve *s, const char *data, size_t from, uint32_t *places, uint32_t n) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *p = data + places[i], *before = places[i] >= from + MARK ? p - MARK : p;
+        const struct flanks *f = &s->flanks[gram_index(p, s->shift)];
+        places[kept] = places[i];
+        kept += ((f->behind & mark(p + SIZE)) | (f->before & mark(before))) != 0;
+    }
+    return kept;
+}
+
 /* Two halves at once, as each step has to wait for the one before it. n is even. */
 static uint32_t pick_halves(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
     size_t half = n / 2;
@@ -61,7 +100,7 @@ static uint32_t pick_halves(const struct families *f, const char *data, size_t a
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#define WITH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")))
+#define WITH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,popcnt")))
 
 /* What eight families have at each place: two halves of 64 bytes each. Copied, as it stays in registers then. */
 struct eight {
@@ -115,7 +154,42 @@ WITH_AVX512 static uint32_t pick_wide(const struct families *f, const char *data
     }
     return found;
 }
+
+/* The low halves of eight times 64 bits: gram_index() of each. */
+WITH_AVX512 static inline __m512i indices_of(__m512i grams, unsigned shift) {
+    __m512i hashes = _mm512_slli_epi64(_mm512_mul_epu32(grams, _mm512_set1_epi64(GRAM_FACTOR)), 32);
+    return _mm512_srl_epi64(hashes, _mm_cvtsi32_si128(32 + (int)shift));
+}
+
+/* The marks of 16 times three bytes. */
+WITH_AVX512 static inline __m512i marks_of(__m512i bytes) {
+    __m512i hashes = _mm512_mullo_epi32(_mm512_slli_epi32(bytes, 8), _mm512_set1_epi32((int)MARK_FACTOR));
+    return _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_srli_epi32(hashes, 32 - MARK_BITS));
+}
+
+/* Each place is MARK bytes or more behind where data may be read. */
+WITH_AVX512 static uint32_t sift_wide(const struct sieve *s, const char *data, uint32_t *places, uint32_t n) {
+    enum { AT_ONCE = 8, BEHIND = 0xaaaa };
+    const __m512i zero = _mm512_setzero_si512();
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i += AT_ONCE) {
+        __mmask8 within = (__mmask8)(n - i < AT_ONCE ? (1u << (n - i)) - 1 : UINT8_MAX);
+        __m256i at = _mm256_maskz_loadu_epi32(within, places + i);
+        __m512i gram_and_behind = _mm512_mask_i32gather_epi64(zero, within, at, data, 1);
+        __m256i before = _mm256_mmask_i32gather_epi32(_mm256_setzero_si256(), within, at, data - MARK, 1);
+        __m512i around = _mm512_mask_blend_epi32(BEHIND, _mm512_cvtepu32_epi64(before), gram_and_behind);
+        __m512i index = indices_of(gram_and_behind, s->shift);
+        __m512i flanks = _mm512_mask_i64gather_epi64(zero, within, index, s->flanks, sizeof(*s->flanks));
+        __mmask8 fit = _mm512_test_epi64_mask(marks_of(around), flanks);
+        _mm256_storeu_si256((__m256i *)(void *)(places + kept), _mm256_maskz_compress_epi32(fit, at));
+        kept += (uint32_t)__builtin_popcount(fit);
+    }
+    return kept;
+}
 #else
+static uint32_t sift_wide(const struct sieve *s, const char *data, uint32_t *places, uint32_t n) {
+    return sift_plain(s, data, 0, places, n);
+}
 static uint32_t pick_wide(const struct families *f, const char *data, size_t at, size_t n, uint32_t *out) {
     return pick_halves(f, data, at, n, out);
 }
@@ -125,4 +199,9 @@ uint32_t families_pick(const struct families *f, const char *data, size_t at, si
     size_t most = n - n % WIDE;
     uint32_t found = (f->wide ? pick_wide : pick_halves)(f, data, at, most, out);
     return found + pick_plain(f, data, at + most, n - most, out + found);
+}
+
+uint32_t flanks_sift(const struct sieve *s, const char *data, size_t from, uint32_t *places, uint32_t n) {
+    if (s->families.wide && n && places[0] >= from + MARK) return sift_wide(s, data, places, n);
+    return sift_plain(s, data, from, places, n);
 }

@@ -2,6 +2,7 @@
  * cache; one thread reads at a time. Stage 1 is pure; stage 2 is done by the calling thread, in file order. A second
  * thread helps from the second block on, so that a pipe seldom waits for a scan. What has to be decompressed is read by
  * that one alone, and searched by the other: a decompressor is slower where its window is in another's cache. */
+#include "base/census.h"
 #include "match/engine.h"
 #include <pthread.h>
 
@@ -182,8 +183,11 @@ int dg_match_scan(const struct dg_matcher *m, const struct dg_match_opts *opts, 
 /* ---- one rule on one text */
 
 struct dg_block block_of(const char *data, size_t len) {
-    return (struct dg_block){
-        .data = data, .len = len, .newlines = (uint32_t)count_newlines(data, len), .first_line = 1, .last = true};
+    return (struct dg_block){.data = data,
+                             .len = len,
+                             .newlines = (uint32_t)dg_census(dg_slice(data, len)).newlines,
+                             .first_line = 1,
+                             .last = true};
 }
 
 /* The text as one block with zeros behind it. */

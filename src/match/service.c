@@ -1,6 +1,7 @@
 /* Signs of service. A healthy log is full of them, and only the first and the last of an epoch count. So lines that
  * only murmur (engine.h) are put off while there is no trouble, and looked at when the block ends or trouble begins:
  * the last of each needle and, once an epoch, the first. What is found does not depend on where blocks end. */
+#include "base/census.h"
 #include "match/engine.h"
 
 bool is_service(const struct dg_matcher *m, uint32_t needle) { return needle >= m->lazy_from && needle < m->lazy_to; }
@@ -29,9 +30,9 @@ size_t line_begin(const struct dg_block *b, size_t at) {
 
 uint32_t line_index(struct cursor *known, const struct dg_block *b, size_t start) {
     if (start >= known->at)
-        known->index += (uint32_t)count_newlines(b->data + known->at, start - known->at);
+        known->index += (uint32_t)dg_census(dg_slice(b->data + known->at, start - known->at)).newlines;
     else
-        known->index -= (uint32_t)count_newlines(b->data + start, known->at - start);
+        known->index -= (uint32_t)dg_census(dg_slice(b->data + start, known->at - start)).newlines;
     known->at = start;
     return known->index;
 }

@@ -6,20 +6,11 @@
  */
 #include "match/engine.h"
 #include <assert.h>
-#include <endian.h>
 #include <xxhash.h>
 
 enum {
-    SIZE = DG_RARE_SIZE,
     PLACES = 2048, /* bytes that are looked at in a row: with what is noted of them they stay in the nearest cache */
     BITS_MIN = 12,
-    MARK = 3, /* bytes that make a mark: one of 32, by their hash */
-};
-
-/* What stands around grams of this hash: the marks of the bytes behind, of the literals that tell it, and before, of
- * the others. */
-struct flanks {
-    uint32_t behind, before;
 };
 
 static uint64_t load(const char *p) {
@@ -27,19 +18,6 @@ static uint64_t load(const char *p) {
     memcpy(&x, p, sizeof(x));
     return le64toh(x);
 }
-
-static uint32_t load_gram(const char *p) {
-    uint32_t x;
-    memcpy(&x, p, sizeof(x));
-    return le32toh(x);
-}
-
-/* Of the flanks and the list of the gram at p. */
-static uint32_t index_of(const struct sieve *s, const char *p) {
-    return load_gram(p) * UINT32_C(0x85ebca6b) >> s->shift;
-}
-
-static uint32_t mark(const char *p) { return UINT32_C(1) << ((load_gram(p) << 8) * UINT32_C(0x9e3779b1) >> 27); }
 
 /* ---- making it */
 
@@ -53,38 +31,22 @@ static void set_far(struct gram *g, struct dg_slice text) {
     g->far = load(eight) << g->far_shift;
 }
 
-static uint32_t mark_in(struct dg_slice text, size_t at) {
-    char bytes[SIZE] = {0};
-    memcpy(bytes, text.ptr + at, MARK);
-    return mark(bytes);
-}
-
-/* Bytes behind the gram are more telling than those before it. All marks, where there are too few of either. */
-static void set_mark(struct flanks *flanks, struct dg_slice text, size_t at) {
-    if (at + SIZE + MARK <= text.len)
-        flanks->behind |= mark_in(text, at + SIZE);
-    else if (at >= MARK)
-        flanks->before |= mark_in(text, at - MARK);
-    else
-        flanks->behind = UINT32_MAX;
-}
-
 static void add_literal(struct sieve *s, uint32_t literal) {
     const struct literal *l = &s->literals[literal];
     const char *gram = l->text.ptr + l->rare.at;
-    uint32_t at = index_of(s, gram);
+    uint32_t at = gram_index(gram, s->shift);
     struct gram *g = &s->grams[--s->lists[at]];
     families_add(&s->families, l->rare.family, gram);
-    *g = (struct gram){.text = load_gram(gram), .literal = literal, .at = l->rare.at, .len = (uint16_t)l->text.len};
+    *g = (struct gram){.text = gram_load(gram), .literal = literal, .at = l->rare.at, .len = (uint16_t)l->text.len};
     set_far(g, l->text);
-    set_mark(&s->flanks[at], l->text, l->rare.at);
+    flanks_add(&s->flanks[at], l->text, l->rare.at);
 }
 
 /* Grams of one hash lie together. */
 static void add_literals(struct sieve *s) {
     size_t n_lists = (size_t)1 << (32 - s->shift);
     for (uint32_t i = 0; i < s->n_literals; i++)
-        s->lists[index_of(s, s->literals[i].text.ptr + s->literals[i].rare.at)]++;
+        s->lists[gram_index(s->literals[i].text.ptr + s->literals[i].rare.at, s->shift)]++;
     for (size_t i = 1; i <= n_lists; i++) s->lists[i] += s->lists[i - 1];
     for (uint32_t i = 0; i < s->n_literals; i++) add_literal(s, i);
 }
@@ -136,7 +98,7 @@ static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
 
 bool sieve_init(struct sieve *s, struct needle *needles, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
-        assert(needles[i].rare.at + (size_t)SIZE <= needles[i].lit.len && needles[i].lit.len <= UINT16_MAX);
+        assert(needles[i].rare.at + (size_t)DG_RARE_SIZE <= needles[i].lit.len && needles[i].lit.len <= UINT16_MAX);
     if (!gather(s, needles, n) || !tables_init(s)) return false;
     add_literals(s);
     return true;
@@ -158,18 +120,6 @@ struct search {
     void *ctx;
 };
 
-/* Those of n places that have a mark of their gram. */
-static uint32_t sift(const struct search *q, uint32_t *places, uint32_t n) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const char *p = q->data + places[i], *before = places[i] >= q->from + MARK ? p - MARK : p;
-        const struct flanks *l = &q->s->flanks[index_of(q->s, p)];
-        places[kept] = places[i];
-        kept += ((l->behind & mark(p + SIZE)) | (l->before & mark(before))) != 0;
-    }
-    return kept;
-}
-
 /* Does the gram g stand at `at`, and a part of its literal where that belongs? */
 static inline bool stands(const struct search *q, const struct gram *g, uint32_t text, size_t at) {
     size_t start = at - g->at;
@@ -180,8 +130,8 @@ static inline bool stands(const struct search *q, const struct gram *g, uint32_t
 
 /* Whole literals around the place `at`. */
 static bool prove(const struct search *q, size_t at) {
-    uint32_t text = load_gram(q->data + at);
-    const uint32_t *list = &q->s->lists[index_of(q->s, q->data + at)];
+    uint32_t text = gram_load(q->data + at);
+    const uint32_t *list = &q->s->lists[gram_index(q->data + at, q->s->shift)];
     for (uint32_t i = list[0]; i < list[1]; i++) {
         const struct gram *g = &q->s->grams[i];
         const struct literal *l = &q->s->literals[g->literal];
@@ -196,7 +146,7 @@ void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len
     uint32_t places[PLACES + PICK_SLACK];
     for (size_t at = from, n; at < len; at += n) {
         n = len - at < PLACES ? len - at : PLACES;
-        uint32_t found = sift(&q, places, families_pick(&s->families, data, at, n, places));
+        uint32_t found = flanks_sift(s, data, from, places, families_pick(&s->families, data, at, n, places));
         for (uint32_t i = 0; i < found; i++)
             if (!prove(&q, places[i])) return;
     }

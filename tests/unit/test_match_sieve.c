@@ -214,20 +214,6 @@ static void lines_as_plain(void **state) {
     fx_done(&x);
 }
 
-static void newlines(void **state) {
-    (void)state;
-    static char text[70000];
-    for (size_t i = 0; i < sizeof(text); i++) text[i] = any(3) ? 'x' : '\n';
-    for (size_t from = 0; from < 40; from++)
-        for (size_t n = 0; from + n <= sizeof(text); n += n < 600 ? 1 : 9973) {
-            size_t want = 0;
-            for (size_t i = 0; i < n; i++) want += text[from + i] == '\n';
-            assert_int_equal(count_newlines(text + from, n), want);
-        }
-    memset(text, '\n', sizeof(text));
-    assert_int_equal(count_newlines(text, sizeof(text)), sizeof(text));
-}
-
 static int make_one(void *arg) {
     struct sieve sieve = {0};
     struct needle needles[] = {{.lit = DG_S("literal of some length")}, {.lit = DG_S("short")}};
@@ -252,7 +238,6 @@ int main(void) {
         cmocka_unit_test(literals_out_of_the_text),
         cmocka_unit_test(it_stops_when_told),
         cmocka_unit_test(lines_as_plain),
-        cmocka_unit_test(newlines),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,50 @@
+/* What is counted in a text is what a plain loop counts, wherever it begins and ends. */
+#include "unit.h"
+#include "base/census.h"
+
+static uint32_t any(uint32_t n) {
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 32) % n;
+}
+
+static void newlines(void **state) {
+    (void)state;
+    static char text[70000];
+    for (size_t i = 0; i < sizeof(text); i++) text[i] = any(3) ? 'x' : '\n';
+    for (size_t from = 0; from < 40; from++)
+        for (size_t n = 0; from + n <= sizeof(text); n += n < 600 ? 1 : 9973) {
+            size_t want = 0;
+            for (size_t i = 0; i < n; i++) want += text[from + i] == '\n';
+            struct dg_census c = dg_census(dg_slice(text + from, n));
+            assert_int_equal(c.newlines, want);
+            assert_false(c.escape);
+        }
+    memset(text, '\n', sizeof(text));
+    assert_int_equal(dg_census(dg_slice(text, sizeof(text))).newlines, sizeof(text));
+}
+
+static void escapes(void **state) {
+    (void)state;
+    char text[300];
+    memset(text, 'x', sizeof(text));
+    for (size_t at = 0; at < sizeof(text); at++) {
+        text[at] = '\x1b';
+        for (size_t n = 0; n <= sizeof(text); n++) {
+            struct dg_census c = dg_census(dg_slice(text, n));
+            assert_true(c.escape == (at < n));
+            assert_int_equal(c.newlines, 0);
+        }
+        text[at] = 'x';
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(newlines),
+        cmocka_unit_test(escapes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
