@@ -31,7 +31,7 @@ enum limits {
     HITS_MAX = 32768,       /* lines of one pass; then the rest of the block gets a pass of its own, by one thread */
     SIGHTS_MAX = 524288,    /* the same of hits: a block of which each line matches several rules */
     MURMURS_MAX = 65536,    /* the same of murmurs; what does not fit is taken as lines */
-    SAID_MAX = 32,          /* different literals among them */
+    SAID_MAX = 32,          /* different grams among them */
     CAPS_MAX = 32,          /* captures of one match */
     CAPTURE_MAX = 64 << 10, /* bytes of one capture */
     TEXT_MAX = 2048,        /* bytes of a place's text */
@@ -75,6 +75,10 @@ struct literal { /* a text that is sought, once, for all its needles */
     struct dg_rare rare;      /* by what it is sought */
     bool murmurs;             /* its needles are signs of service, and what a `not` forbids */
 };
+/* A set of numbers from 0. */
+static inline bool bit_of(const uint64_t *bits, uint32_t i) { return bits[i / 64] >> i % 64 & 1; }
+static inline void bit_set(uint64_t *bits, uint32_t i) { bits[i / 64] |= UINT64_C(1) << i % 64; }
+static inline void bit_clear(uint64_t *bits, uint32_t i) { bits[i / 64] &= ~(UINT64_C(1) << i % 64); }
 /* The characters that the grams of each family (base/rare.h) have at each place. Of bytes seven bits count. */
 struct families {
     uint64_t lacks[128]; /* by byte: bit 16 * place + family: it has none such */
@@ -98,10 +102,12 @@ struct sieve {
         uint16_t at, far_at; /* places in the literal */
         uint16_t len;        /* of the literal */
         uint8_t far_shift;   /* what eight bytes are too many, in bits */
+        bool murmurs;        /* the literal does */
     } * grams;
     uint32_t n_literals;
     unsigned shift; /* for gram_index() */
 };
+static inline uint32_t lists_of(const struct sieve *s) { return UINT32_C(1) << (32 - s->shift); }
 static inline uint32_t gram_load(const char *p) {
     uint32_t x;
     memcpy(&x, p, sizeof(x));
@@ -174,18 +180,22 @@ uint32_t flanks_sift(const struct sieve *s, const char *data, size_t from, uint3
 typedef bool (*sieve_fn)(void *ctx, const struct literal *l, size_t start);
 bool sieve_init(struct sieve *s, struct needle *needles, uint32_t n); /* false: out of memory */
 void sieve_release(struct sieve *s);
-/* All literals in data[from, len), each where it stands, lines in order. 32 bytes behind data[len) are read. */
-void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len, sieve_fn fn, void *ctx);
+/* None but literals that murmur seem to stand around data[at], by their grams. True: which do need not be known. */
+typedef bool (*sieve_quiet_fn)(void *ctx, size_t at, uint32_t list);
+/* To be told when `murmurs` of each literal has been set. */
+void sieve_quieten(struct sieve *s);
+/* All literals in data[from, len), each where it stands, lines in order. 32 bytes behind data[len) are read. `quiet`
+ * may be NULL. */
+void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len, sieve_fn fn, sieve_quiet_fn quiet,
+                void *ctx);
+/* Those of them whose gram stands at data[at]. False: stopped. */
+bool sieve_prove(const struct sieve *s, const char *data, size_t from, size_t len, size_t at, sieve_fn fn, void *ctx);
 
 /* ---- hits.c */
 struct hit_line { /* a line that holds literals: bytes [start, end) of the block, its number from 0, its hits */
     uint32_t start, end, index, first, n;
     uint32_t murmurs; /* there are before it */
     bool tried;       /* hits.msgs holds its message */
-};
-/* A literal that murmurs, on a line that holds no other: a healthy log is full of them, and hardly any is looked at. */
-struct murmur {
-    uint32_t literal, at;
 };
 /* Not tried yet: stage 2 does; it matches; it does not and is left out. */
 enum trial { TRIAL_NONE, TRIAL_MATCHES, TRIAL_FAILED };
@@ -205,9 +215,11 @@ struct hits {
     } caps;
     struct sight *sights; /* room for max(SIGHTS_MAX, n_needles), and behind those for a line that murmurs */
     uint32_t n_lines, n_hits;
-    struct murmur *murmurs; /* in order of lines; room for MURMURS_MAX */
+    /* Where literals that murmur may stand, by their grams, on lines that hold nothing else: a healthy log is full of
+     * them, and hardly any is looked at. In order of lines; room for MURMURS_MAX. */
+    uint32_t *murmurs;
     uint32_t n_murmurs;
-    uint32_t said[SAID_MAX]; /* the literals of those */
+    uint32_t said[SAID_MAX]; /* their lists */
     uint32_t n_said;
     size_t to;           /* searched up to here; less than the block's length: search again from here */
     uint32_t line_at_to; /* then: number of the line that begins there */
@@ -227,6 +239,7 @@ struct scanner { /* one thread's means */
         uint32_t *at;   /* by needle: where its literal begins, the first time */
         uint32_t n, n_top;
     } on_line;
+    uint64_t *said;    /* bits: the lists in hits.said */
     uint64_t *matched; /* per rule: the line it was last found to match on */
     uint32_t *tried;   /* per pattern: how often its regex ran */
     uint64_t serial;   /* of lines */
@@ -238,8 +251,8 @@ void hits_release(struct hits *h);
 /* Search data[from, len); `line` is the number of the line that begins at `from`, `kind` that of the source; -1: no hit
  * is tried, and none murmurs. */
 void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, int kind, struct hits *h);
-/* The line of murmur i, which begins at `start`, as a line with hits but for its number, until the next such line.
- * Returns the murmur behind it. */
+/* The line of murmur i, which begins at `start`, as a line with hits, if any, but for its number, until the next such
+ * line. Returns the murmur behind it. */
 uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
                          struct hit_line *ret);
 
@@ -383,6 +396,7 @@ struct engine {
         struct cursor known; /* near them */
         uint64_t serial;
     } quiet;
+    uint64_t *sought; /* bits: lists of those that it is worth looking at */
     uint32_t launch_found;
     struct span spans[SPANS_MAX];
     uint32_t n_spans;

@@ -52,7 +52,8 @@ int scanner_init(struct scanner *s, const struct dg_matcher *m, const struct dg_
     *s = (struct scanner){.m = m, .opts = opts};
     s->matched = dg_calloc(m->rules->n_rules, sizeof(*s->matched));
     s->tried = dg_calloc(m->rules->n_patterns, sizeof(*s->tried));
-    if (!on_line_init(&s->on_line, m->n_needles) || !s->matched || !s->tried) return -DG_E_NOMEM;
+    s->said = dg_calloc(lists_of(&m->sieve) / 64, sizeof(*s->said));
+    if (!on_line_init(&s->on_line, m->n_needles) || !s->matched || !s->tried || !s->said) return -DG_E_NOMEM;
     return pcre_init(&s->pcre);
 }
 
@@ -60,6 +61,7 @@ void scanner_release(struct scanner *s) {
     free(s->on_line.bits);
     free(s->on_line.top);
     free(s->on_line.at);
+    free(s->said);
     free(s->matched);
     free(s->tried);
     pcre_release(&s->pcre);
@@ -98,13 +100,23 @@ struct pass {
 };
 
 /* One more murmur, if there is room for it. */
-static bool murmur(struct hits *h, uint32_t literal, size_t at) {
-    uint32_t i = 0;
-    while (i < h->n_said && h->said[i] != literal) i++;
-    if (i == SAID_MAX || h->n_murmurs == MURMURS_MAX) return false;
-    if (i == h->n_said) h->said[h->n_said++] = literal;
-    h->murmurs[h->n_murmurs++] = (struct murmur){literal, (uint32_t)at};
+static bool murmur(struct pass *p, size_t at, uint32_t list) {
+    struct hits *h = p->h;
+    bool new = !bit_of(p->s->said, list);
+    if ((new && h->n_said == SAID_MAX) || h->n_murmurs == MURMURS_MAX) return false;
+    if (new) {
+        bit_set(p->s->said, list);
+        h->said[h->n_said++] = list;
+    }
+    h->murmurs[h->n_murmurs++] = (uint32_t)at;
     return true;
+}
+
+/* The same of a needle. */
+static bool needle_murmurs(struct pass *p, const struct sight *v) {
+    const struct sieve *s = &p->s->m->sieve;
+    size_t at = v->at + s->literals[p->s->m->needles[v->needle].literal].rare.at;
+    return murmur(p, at, gram_index(p->data + at, s->shift));
 }
 
 /* Is what is left of the line's hits no more than murmurs? They are taken as such, if there is room. */
@@ -113,7 +125,7 @@ static bool only_murmured(struct pass *p, const struct hit_line *l) {
     const struct sight *v = h->sights + l->first;
     if (!only_murmurs(p->s->m, v, l->n)) return false;
     for (uint32_t i = 0; i < l->n; i++) {
-        if (murmur(h, p->s->m->needles[v[i].needle].literal, v[i].at)) continue;
+        if (needle_murmurs(p, &v[i])) continue;
         h->n_murmurs = l->murmurs;
         return false;
     }
@@ -153,14 +165,16 @@ static bool add_hits(struct pass *p, const struct literal *l, size_t at) {
     return true;
 }
 
+static bool on_proof(void *ctx, const struct literal *l, size_t start) { return add_hits(ctx, l, start); }
+
 /* What murmured on the line at hand before it said more. */
 static bool take_back(struct pass *p) {
     struct hits *h = p->h;
     uint32_t n = h->n_murmurs, end = n;
-    while (n && h->murmurs[n - 1].at >= h->lines[h->n_lines - 1].start) n--;
+    while (n && h->murmurs[n - 1] >= h->lines[h->n_lines - 1].start) n--;
     h->lines[h->n_lines - 1].murmurs = h->n_murmurs = n;
     for (; n < end; n++)
-        if (!add_hits(p, &p->s->m->sieve.literals[h->murmurs[n].literal], h->murmurs[n].at)) return false;
+        if (!sieve_prove(&p->s->m->sieve, p->data, p->from, p->len, h->murmurs[n], on_proof, p)) return false;
     return true;
 }
 
@@ -202,20 +216,29 @@ static void cut(struct pass *p) {
         h->to = h->lines[h->n_lines - 1].end + 1;
         h->line_at_to = h->lines[h->n_lines - 1].index + 1;
     }
-    while (h->n_murmurs && h->murmurs[h->n_murmurs - 1].at >= h->to) h->n_murmurs--;
+    while (h->n_murmurs && h->murmurs[h->n_murmurs - 1] >= h->to) h->n_murmurs--;
     p->cut = true;
+}
+
+static bool on_quiet(void *ctx, size_t at, uint32_t list) {
+    struct pass *p = ctx;
+    if (on_line(p, at)) return false;
+    close_line(p);
+    return murmur(p, at, list);
 }
 
 /* No literal holds a newline, so each lies within one line. */
 static bool on_literal(void *ctx, const struct literal *l, size_t start) {
     struct pass *p = ctx;
-    if (l->murmurs && p->kind >= 0 && !on_line(p, start + l->text.len)) {
-        close_line(p);
-        if (murmur(p->h, (uint32_t)(l - p->s->m->sieve.literals), start)) return true;
-    }
     if (enter_line(p, start + l->text.len) && add_hits(p, l, start)) return true;
     cut(p);
     return false;
+}
+
+/* The literal stands at data[start]: is that no more than a murmur? */
+static bool plainly_quiet(struct pass *p, const struct literal *l, size_t start) {
+    size_t gram = start + l->rare.at;
+    return l->murmurs && p->kind >= 0 && on_quiet(p, gram, gram_index(p->data + gram, p->s->m->sieve.shift));
 }
 
 static void plain_line(struct pass *p, size_t start, size_t end) {
@@ -223,7 +246,8 @@ static void plain_line(struct pass *p, size_t start, size_t end) {
     for (uint32_t i = 0; i < s->n_literals && !p->cut; i++) {
         struct dg_slice lit = s->literals[i].text;
         const char *at = memmem(p->data + start, end - start, lit.ptr, lit.len);
-        if (at) on_literal(p, &s->literals[i], (size_t)(at - p->data));
+        size_t place = at ? (size_t)(at - p->data) : 0;
+        if (at && !plainly_quiet(p, &s->literals[i], place)) on_literal(p, &s->literals[i], place);
     }
 }
 
@@ -252,20 +276,20 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
     if (s->opts->plain)
         plain_pass(&p);
     else
-        sieve_seek(&s->m->sieve, data, from, len, on_literal, &p);
+        sieve_seek(&s->m->sieve, data, from, len, on_literal, kind >= 0 ? on_quiet : NULL, &p);
     if (!p.cut) close_line(&p);
+    for (uint32_t i = 0; i < h->n_said; i++) bit_clear(s->said, h->said[i]);
 }
 
 uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
                          struct hit_line *ret) {
-    const struct literal *literals = s->m->sieve.literals;
-    const char *nl = memchr(data + h->murmurs[i].at, '\n', len - h->murmurs[i].at);
+    const char *nl = memchr(data + h->murmurs[i], '\n', len - h->murmurs[i]);
     struct hits own = {.sights = h->sights + h->n_hits};
     struct pass p = {.s = s, .h = &own, .room = s->m->n_needles};
     ret->end = nl ? (uint32_t)(nl - data) : (uint32_t)len;
     ret->first = h->n_hits;
-    for (; i < h->n_murmurs && h->murmurs[i].at < ret->end; i++)
-        add_hits(&p, &literals[h->murmurs[i].literal], h->murmurs[i].at);
+    for (; i < h->n_murmurs && h->murmurs[i] <= ret->end; i++)
+        sieve_prove(&s->m->sieve, data, 0, len, h->murmurs[i], on_proof, &p);
     ret->n = take_off_line(&s->on_line, own.sights);
     return i;
 }

@@ -297,12 +297,12 @@ static void handle_murmurs(struct engine *e, const struct dg_block *b, struct cu
                            uint32_t to) {
     struct hit_line l;
     while (*i < to) {
-        size_t start = line_begin(b, h->murmurs[*i].at);
+        size_t start = line_begin(b, h->murmurs[*i]);
         walk(e, b, c, start);
         if (quiet_put_off(e, h, *i, to)) break;
         l = (struct hit_line){.start = (uint32_t)start, .index = line_index(&e->quiet.known, b, start)};
         *i = murmurs_to_line(&e->scanner, b->data, b->len, h, *i, &l);
-        handle_line(e, b, c, h, &l, NULL);
+        if (l.n) handle_line(e, b, c, h, &l, NULL);
     }
     *i = to;
 }

@@ -128,6 +128,7 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
         return dg_err_nomem(err);
     }
     for (uint32_t i = 0; i < m->sieve.n_literals; i++) m->sieve.literals[i].murmurs = murmurs(m, &m->sieve.literals[i]);
+    sieve_quieten(&m->sieve);
     return 0;
 }
 

@@ -44,12 +44,19 @@ static bool chain_forbids_nothing(const struct engine *e, uint32_t first) {
     return true;
 }
 
-/* The same of all murmurs of the block. */
-static bool forbids_nothing(const struct engine *e, const struct hits *h) {
-    for (uint32_t i = 0; i < h->n_said; i++) {
-        const uint32_t *first = e->m->sieve.literals[h->said[i]].needles;
+static bool list_forbids_nothing(const struct engine *e, uint32_t list) {
+    const struct sieve *s = &e->m->sieve;
+    for (uint32_t i = s->lists[list]; i < s->lists[list + 1]; i++) {
+        const uint32_t *first = s->literals[s->grams[i].literal].needles;
         if (!chain_forbids_nothing(e, first[CHAIN_NONE]) || !chain_forbids_nothing(e, first[CHAIN_NOTS])) return false;
     }
+    return true;
+}
+
+/* The same of all murmurs of the block. */
+static bool forbids_nothing(const struct engine *e, const struct hits *h) {
+    for (uint32_t i = 0; i < h->n_said; i++)
+        if (!list_forbids_nothing(e, h->said[i])) return false;
     return true;
 }
 
@@ -64,7 +71,10 @@ bool quiet_put_off(struct engine *e, const struct hits *h, uint32_t from, uint32
 struct look {
     struct engine *e;
     bool first;
-    uint32_t left; /* needles not found yet */
+    uint32_t left; /* needles of the lists that were heard and not found yet; some may not be there */
+    size_t at;     /* the murmur that is looked at, */
+    size_t start;  /* and its line, when a needle is sought on it */
+    struct line line;
 };
 
 /* Where it is written down that the needle was found; NULL: it is not sought, or was. */
@@ -90,33 +100,59 @@ static struct line line_around(struct engine *e, size_t at, size_t *ret_start) {
     return line;
 }
 
-static void look_at(struct look *k, const struct murmur *u) {
+static bool on_literal(void *ctx, const struct literal *l, size_t start) {
+    struct look *k = ctx;
     struct engine *e = k->e;
-    struct line line = {.text = {NULL, 0}}; /* made when a needle is sought */
-    size_t start = 0;
     uint64_t now;
-    for (uint32_t i = e->m->sieve.literals[u->literal].needles[CHAIN_NONE]; i != DG_NONE; i = e->m->needles[i].same) {
+    for (uint32_t i = l->needles[CHAIN_NONE]; i != DG_NONE; i = e->m->needles[i].same) {
         uint64_t *done = sought(k, i, &now);
         struct caps caps;
         if (!done) continue;
-        if (!line.text.ptr) line = line_around(e, u->at, &start);
+        if (!k->line.text.ptr) k->line = line_around(e, k->at, &k->start);
         const struct dg_pattern *p = e->m->needles[i].pattern;
-        const struct msg *msg = pattern_match(e, p, &line, u->at - start, &caps);
+        const struct msg *msg = pattern_match(e, p, &k->line, start - k->start, &caps);
         if (!msg) continue;
         *done = now;
         k->left--;
-        rule_hit(e, p, &line, msg, &caps);
+        rule_hit(e, p, &k->line, msg, &caps);
     }
+    return true;
 }
 
-static struct look look(struct engine *e, bool first) {
-    struct look k = {e, first, 0};
-    const struct hits *h = e->quiet.hits;
+/* How many needles of the list are sought. */
+static uint32_t sought_in(const struct look *k, uint32_t list) {
+    const struct sieve *s = &k->e->m->sieve;
+    uint32_t total = 0;
     uint64_t now;
-    for (uint32_t i = 0; i < h->n_said; i++)
-        for (uint32_t n = e->m->sieve.literals[h->said[i]].needles[CHAIN_NONE]; n != DG_NONE; n = e->m->needles[n].same)
-            k.left += sought(&k, n, &now) != NULL;
-    return k;
+    for (uint32_t i = s->lists[list]; i < s->lists[list + 1]; i++)
+        for (uint32_t n = s->literals[s->grams[i].literal].needles[CHAIN_NONE]; n != DG_NONE;
+             n = k->e->m->needles[n].same)
+            total += sought(k, n, &now) != NULL;
+    return total;
+}
+
+static void look_at(struct look *k, size_t at) {
+    const struct dg_block *b = k->e->quiet.block;
+    const struct sieve *s = &k->e->m->sieve;
+    uint32_t list = gram_index(b->data + at, s->shift), left = k->left;
+    if (!bit_of(k->e->sought, list)) return;
+    k->at = at;
+    k->line.text.ptr = NULL;
+    sieve_prove(s, b->data, 0, b->len, at, on_literal, k);
+    if (k->left < left && !sought_in(k, list)) bit_clear(k->e->sought, list);
+}
+
+/* Look through <v,n>: for the first of each needle from the front, for the last from behind. */
+static void look(struct engine *e, bool first, const uint32_t *v, uint32_t n) {
+    struct look k = {.e = e, .first = first};
+    const struct hits *h = e->quiet.hits;
+    for (uint32_t i = 0; i < h->n_said; i++) {
+        uint32_t here = sought_in(&k, h->said[i]);
+        if (here) bit_set(e->sought, h->said[i]);
+        k.left += here;
+    }
+    for (uint32_t i = 0; i < n && k.left; i++) look_at(&k, first ? v[i] : v[n - 1 - i]);
+    for (uint32_t i = 0; i < h->n_said; i++) bit_clear(e->sought, h->said[i]);
 }
 
 void quiet_settle(struct engine *e) {
@@ -128,11 +164,9 @@ void quiet_settle(struct engine *e) {
     if (from == to) return;
     q->from = q->to = 0;
     q->serial++;
-    struct look k = look(e, true);
-    for (uint32_t i = from; i < to && k.left; i++) look_at(&k, &q->hits->murmurs[i]);
+    look(e, true, q->hits->murmurs + from, to - from);
     q->known = known;
-    k = look(e, false);
-    for (uint32_t i = to; i-- > from && k.left;) look_at(&k, &q->hits->murmurs[i]);
+    look(e, false, q->hits->murmurs + from, to - from);
     q->known = known;
     e->last_raw = raw;
     e->whole[0] = whole;

@@ -110,6 +110,10 @@ void sieve_release(struct sieve *s) {
     *s = (struct sieve){0};
 }
 
+void sieve_quieten(struct sieve *s) {
+    for (uint32_t i = 0; i < s->n_literals; i++) s->grams[i].murmurs = s->literals[s->grams[i].literal].murmurs;
+}
+
 /* ---- seeking */
 
 struct search {
@@ -117,6 +121,7 @@ struct search {
     const char *data;
     size_t from, len;
     sieve_fn fn;
+    sieve_quiet_fn quiet;
     void *ctx;
 };
 
@@ -128,11 +133,10 @@ static inline bool stands(const struct search *q, const struct gram *g, uint32_t
     return within & (g->text == text) & (far == g->far);
 }
 
-/* Whole literals around the place `at`. */
-static bool prove(const struct search *q, size_t at) {
+/* Whole literals around the place `at`, of the list's grams from i on. */
+static bool prove(const struct search *q, size_t at, uint32_t list, uint32_t i) {
     uint32_t text = gram_load(q->data + at);
-    const uint32_t *list = &q->s->lists[gram_index(q->data + at, q->s->shift)];
-    for (uint32_t i = list[0]; i < list[1]; i++) {
+    for (; i < q->s->lists[list + 1]; i++) {
         const struct gram *g = &q->s->grams[i];
         const struct literal *l = &q->s->literals[g->literal];
         if (!stands(q, g, text, at) || memcmp(q->data + at - g->at, l->text.ptr, g->len)) continue;
@@ -141,13 +145,34 @@ static bool prove(const struct search *q, size_t at) {
     return true;
 }
 
-void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len, sieve_fn fn, void *ctx) {
-    struct search q = {s, data, from, len, fn, ctx};
+bool sieve_prove(const struct sieve *s, const char *data, size_t from, size_t len, size_t at, sieve_fn fn, void *ctx) {
+    struct search q = {s, data, from, len, fn, NULL, ctx};
+    uint32_t list = gram_index(data + at, s->shift);
+    return prove(&q, at, list, s->lists[list]);
+}
+
+/* What a place of a gram comes to. */
+static bool see(const struct search *q, size_t at) {
+    uint32_t text = gram_load(q->data + at), list = gram_index(q->data + at, q->s->shift);
+    const struct gram *g = q->s->grams, *end = g + q->s->lists[list + 1], *first = NULL;
+    bool loud = !q->quiet;
+    for (g += q->s->lists[list]; g < end; g++) {
+        if (!stands(q, g, text, at)) continue;
+        if (!first) first = g;
+        loud |= !g->murmurs;
+    }
+    if (!first || (!loud && q->quiet(q->ctx, at, list))) return true;
+    return prove(q, at, list, (uint32_t)(first - q->s->grams));
+}
+
+void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len, sieve_fn fn, sieve_quiet_fn quiet,
+                void *ctx) {
+    struct search q = {s, data, from, len, fn, quiet, ctx};
     uint32_t places[PLACES + PICK_SLACK];
     for (size_t at = from, n; at < len; at += n) {
         n = len - at < PLACES ? len - at : PLACES;
         uint32_t found = flanks_sift(s, data, from, places, families_pick(&s->families, data, at, n, places));
         for (uint32_t i = 0; i < found; i++)
-            if (!prove(&q, places[i])) return;
+            if (!see(&q, places[i])) return;
     }
 }

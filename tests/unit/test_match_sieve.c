@@ -60,7 +60,7 @@ static size_t same(const struct needle *needles, uint32_t n, struct dg_slice tex
     for (int wide = sieve.families.wide; wide >= 0; wide--) {
         sieve.families.wide = wide;
         got = (struct places){.needles = own, .most = SIZE_MAX};
-        sieve_seek(&sieve, data, from, text.len, on_literal, &got);
+        sieve_seek(&sieve, data, from, text.len, on_literal, NULL, &got);
         qsort(got.v, got.n, sizeof(*got.v), by_place);
         assert_int_equal(got.n, want.n);
         for (size_t i = 0; i < got.n; i++)
@@ -174,7 +174,7 @@ static void it_stops_when_told(void **state) {
     assert_true(sieve_init(&sieve, needles, 2));
     for (size_t most = 1; most <= 5; most++) {
         got = (struct places){.needles = needles, .most = most};
-        sieve_seek(&sieve, data, 0, strlen(data), on_literal, &got);
+        sieve_seek(&sieve, data, 0, strlen(data), on_literal, NULL, &got);
         assert_int_equal(got.n, most);
     }
     sieve_release(&sieve);
