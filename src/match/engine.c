@@ -7,10 +7,10 @@ int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_ma
     if (scanner_init(&e->scanner, m, opts)) return -DG_E_NOMEM;
     e->rules = dg_calloc(m->rules->n_rules, sizeof(*e->rules));
     e->services = dg_calloc(m->lazy_to - m->lazy_from, sizeof(*e->services));
-    e->sought = dg_calloc(lists_of(&m->sieve) / 64, sizeof(*e->sought));
+    e->worth = dg_calloc(lists_of(&m->sieve) / 64, sizeof(*e->worth));
     e->now = dg_calloc(1, sizeof(*e->now));
     e->before = dg_calloc(1, sizeof(*e->before));
-    return e->rules && e->services && e->sought && e->now && e->before ? 0 : -DG_E_NOMEM;
+    return e->rules && e->services && e->worth && e->now && e->before ? 0 : -DG_E_NOMEM;
 }
 
 static void fatals_release(struct fatals *f) {
@@ -33,7 +33,7 @@ void engine_release(struct engine *e) {
     fatals_release(e->before);
     free(e->rules);
     free(e->services);
-    free(e->sought);
+    free(e->worth);
     free(e->records);
     free(e->launches.v);
     free(e->found.v);

@@ -396,7 +396,7 @@ struct engine {
         struct cursor known; /* near them */
         uint64_t serial;
     } quiet;
-    uint64_t *sought; /* bits: lists of those that it is worth looking at */
+    uint64_t *worth; /* bits: their lists that are worth looking at */
     uint32_t launch_found;
     struct span spans[SPANS_MAX];
     uint32_t n_spans;

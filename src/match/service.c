@@ -135,11 +135,11 @@ static void look_at(struct look *k, size_t at) {
     const struct dg_block *b = k->e->quiet.block;
     const struct sieve *s = &k->e->m->sieve;
     uint32_t list = gram_index(b->data + at, s->shift), left = k->left;
-    if (!bit_of(k->e->sought, list)) return;
+    if (!bit_of(k->e->worth, list)) return;
     k->at = at;
     k->line.text.ptr = NULL;
     sieve_prove(s, b->data, 0, b->len, at, on_literal, k);
-    if (k->left < left && !sought_in(k, list)) bit_clear(k->e->sought, list);
+    if (k->left < left && !sought_in(k, list)) bit_clear(k->e->worth, list);
 }
 
 /* Look through <v,n>: for the first of each needle from the front, for the last from behind. */
@@ -148,11 +148,11 @@ static void look(struct engine *e, bool first, const uint32_t *v, uint32_t n) {
     const struct hits *h = e->quiet.hits;
     for (uint32_t i = 0; i < h->n_said; i++) {
         uint32_t here = sought_in(&k, h->said[i]);
-        if (here) bit_set(e->sought, h->said[i]);
+        if (here) bit_set(e->worth, h->said[i]);
         k.left += here;
     }
     for (uint32_t i = 0; i < n && k.left; i++) look_at(&k, first ? v[i] : v[n - 1 - i]);
-    for (uint32_t i = 0; i < h->n_said; i++) bit_clear(e->sought, h->said[i]);
+    for (uint32_t i = 0; i < h->n_said; i++) bit_clear(e->worth, h->said[i]);
 }
 
 void quiet_settle(struct engine *e) {
