@@ -1,8 +1,7 @@
 /* families RULES TEXT…: print the table FAMILIES of src/base/rare.c, made for the rules in the folder RULES and for
  * texts like those: what healthy servers print, and prose. To be run again when much has been added to the rules:
  *
- *   cmake --build build --target families
- *   build/families rules $(find fixtures/logs -path '*healthy*log.txt') README.md $(find man -name '*.[15]*')
+ *   build/release/families rules $(find fixtures/logs -path '*healthy*log.txt') README.md $(find man -name '*.[15]*')
  *
  * Of each literal one gram is put into one of the families, so that the texts hold few places that a family lets
  * through: one after the other, then again and again, given all others. */

@@ -13,4 +13,4 @@ if [ -z "$formatter" ]; then
     echo "clang-format 14 is not here: not checked"
     exit 77
 fi
-find src tests -name '*.[ch]' -print0 | xargs -0 "$formatter" --dry-run --Werror
+find src tests tools -name '*.[ch]' -print0 | xargs -0 "$formatter" --dry-run --Werror

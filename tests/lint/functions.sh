@@ -2,7 +2,7 @@
 # No function is longer than 80 lines.
 set -eu
 cd "$SOURCE_DIR"
-find src tests -name '*.c' -exec awk '
+find src tests tools -name '*.c' -exec awk '
     FNR == 1 { start = 0 }
     /^[a-zA-Z_].*\) \{$/ || /^ .*\) \{$/ && !start { if (!start) { start = FNR; head = $0 } }
     /^\}/ {
