@@ -150,10 +150,11 @@ struct dg_matcher {
     struct needle *needles;
     uint32_t n_needles;
     uint32_t not_from, not_to;   /* needles of what a rule must *not* have beside it */
-    uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else */
+    uint32_t guess_from;         /* needles of guesses, but for a few before those; up to lazy_from */
+    uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else; then built-in ones */
     struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
-    _Atomic(struct needs *) *needs;   /* of those, in the same way */
+    _Atomic(struct needs *) *needs;   /* by needle, what its regex needs, in the same way */
     pcre2_compile_context *context;   /* of regex_context() */
 };
 extern struct regex REGEX_BAD;

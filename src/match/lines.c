@@ -132,7 +132,10 @@ static void try_needle(struct engine *e, const struct hits *h, const struct sigh
     const struct dg_rule *rule = n->rule;
     struct rule_state *s = &e->rules[n->pattern->rule];
     if (!is_heard(e, n)) return;
-    if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) return; /* once per line */
+    if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) { /* once per line */
+        line->known |= n->knows;
+        return;
+    }
     if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
     struct caps caps;
     const struct msg *msg = match_of(e, h, sight, n->pattern, base, line, &caps);
@@ -174,10 +177,12 @@ static void try_sight(struct engine *e, const struct hits *h, const struct sight
     }
 }
 
+static bool is_built_in(const struct dg_matcher *m, uint32_t needle) { return needle >= m->lazy_to; }
+
 /* The head of a record that the line holds, or SIGN_NONE. */
 static enum sign head_on(const struct engine *e, const struct sight *sights, uint32_t n) {
     enum sign head = SIGN_NONE;
-    for (uint32_t i = n; i-- > 0 && !e->m->needles[sights[i].needle].pattern;) {
+    for (uint32_t i = n; i-- > 0 && is_built_in(e->m, sights[i].needle);) {
         enum sign sign = e->m->needles[sights[i].needle].sign;
         if (sign == SIGN_TRACEBACK || sign == SIGN_TERMINATE) head = sign;
     }
@@ -193,7 +198,7 @@ static void line_hits(struct engine *e, struct line *line, const struct hits *h,
     bool read = !e->only && e->kind != DG_KIND_KERNEL && e->kind != DG_KIND_ENVIRONMENT;
     e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
     uint32_t i = 0;
-    for (; i < n && e->m->needles[sights[i].needle].pattern; i++)
+    for (; i < n && !is_built_in(e->m, sights[i].needle); i++)
         if (!line->known || e->only || !e->m->needles[sights[i].needle].guess)
             try_sight(e, h, &sights[i], l->start, line);
     for (; i < n && read && !e->record && !line->harmless; i++)

@@ -102,11 +102,14 @@ static bool collect(struct dg_matcher *m) {
     for (int o = 0; o <= LAST; o++) {
         if (o == NOTS) m->not_from = m->n_needles;
         if (o == NOTS + 1) m->not_to = m->n_needles;
+        if (o == GUESS) m->guess_from = m->n_needles;
         if (o == LAST) m->lazy_from = m->n_needles;
         for (uint32_t i = 0; i < rs->n_patterns; i++)
             if (order[i] == o) add_needle(m, rs->patterns[i]);
     }
     m->lazy_to = m->n_needles;
+    m->needs = dg_calloc(m->lazy_to, sizeof(*m->needs));
+    if (!m->needs) return false;
     for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++) {
         struct dg_slice lit = dg_cstr(BUILT_IN[i].lit);
         m->needles[m->n_needles++] = (struct needle){.lit = lit, .sign = BUILT_IN[i].sign, .rare = dg_rare_gram(lit)};
@@ -120,9 +123,8 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
     if (!m) return dg_err_nomem(err);
     m->rules = rules;
     m->regexes = dg_calloc(rules->n_patterns, sizeof(*m->regexes));
-    m->needs = dg_calloc(rules->n_patterns, sizeof(*m->needs));
     m->context = regex_context();
-    if (!m->context || !m->regexes || !m->needs || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
+    if (!m->context || !m->regexes || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
         dg_matcher_free(m);
         *ret = NULL;
         return dg_err_nomem(err);
@@ -135,7 +137,7 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
 void dg_matcher_free(struct dg_matcher *m) {
     if (!m) return;
     for (uint32_t i = 0; m->regexes && i < m->rules->n_patterns; i++) regex_free(atomic_load(&m->regexes[i]));
-    for (uint32_t i = 0; m->needs && i < m->rules->n_patterns; i++) free(atomic_load(&m->needs[i]));
+    for (uint32_t i = 0; m->needs && i < m->lazy_to; i++) free(atomic_load(&m->needs[i]));
     free(m->regexes);
     free(m->needs);
     pcre2_compile_context_free(m->context);

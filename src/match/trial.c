@@ -14,19 +14,19 @@ struct line_trial { /* one line */
 };
 
 /* NULL: out of memory. */
-static const struct needs *needs_for(const struct dg_matcher *m, const struct dg_pattern *p) {
-    _Atomic(struct needs *) *slot = &m->needs[p->id];
+static const struct needs *needs_for(const struct dg_matcher *m, uint32_t needle) {
+    _Atomic(struct needs *) *slot = &m->needs[needle];
     struct needs *n = atomic_load_explicit(slot, memory_order_acquire), *none = NULL;
     if (n || !(n = dg_malloc(sizeof(*n)))) return n;
-    needs_of(p->re, p->lit, n);
+    needs_of(m->needles[needle].pattern->re, m->needles[needle].lit, n);
     if (atomic_compare_exchange_strong(slot, &none, n)) return n;
     free(n);
     return none;
 }
 
-/* Does the message hold what the regex needs at least? */
-static bool may_match(struct line_trial *t, const struct dg_pattern *p) {
-    const struct needs *n = needs_for(t->s->m, p);
+/* Does the message hold what the regex, if any, needs at least? */
+static bool may_match(struct line_trial *t, uint32_t needle) {
+    const struct needs *n = needs_for(t->s->m, needle);
     if (!n || !n->n) return true;
     if (!t->counted) grams_of(t->msg->body, &t->grams);
     t->counted = true;
@@ -57,7 +57,6 @@ static bool room(struct hits *h) {
 }
 
 static enum trial by_regex(struct line_trial *t, struct sight *sight, const struct dg_pattern *p) {
-    if (!may_match(t, p)) return TRIAL_FAILED;
     struct regex *r = regex_of(t->s->m, p);
     if (!r || r == &REGEX_BAD || atomic_load_explicit(&r->slow, memory_order_relaxed) || !room(t->h)) return TRIAL_NONE;
     int n = run(t, r, p);
@@ -69,12 +68,17 @@ static enum trial by_regex(struct line_trial *t, struct sight *sight, const stru
     return TRIAL_MATCHES;
 }
 
+/* What fails most often, and takes a look at the least memory, comes first. */
 static enum trial try(struct line_trial *t, struct sight *sight, const char *lit) {
-    const struct needle *n = &t->s->m->needles[sight->needle];
-    const struct dg_pattern *p = n->pattern;
-    if (!p || n->chain != CHAIN_NONE) return TRIAL_NONE;
+    const struct dg_matcher *m = t->s->m;
+    if (sight->needle >= m->lazy_from) return TRIAL_NONE; /* a sign of service may wait */
+    if (t->known && sight->needle >= m->guess_from) return TRIAL_FAILED;
+    const struct needle *n = &m->needles[sight->needle];
+    if (n->chain != CHAIN_NONE) return TRIAL_NONE;
     if (!(n->kinds & DG_KIND_BIT(t->kind))) return TRIAL_FAILED;
     if (n->later || (t->known && n->guess)) return TRIAL_NONE;
+    if (!may_match(t, sight->needle)) return TRIAL_FAILED;
+    const struct dg_pattern *p = n->pattern;
     uint64_t *matched = &t->s->matched[p->rule];
     if (n->once && *matched == t->s->serial) return TRIAL_FAILED;
     if (lit_in(p, t->msg, lit) < 0) return TRIAL_FAILED;
@@ -117,7 +121,7 @@ void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind ki
     struct sight *v = h->sights + l->first;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->n; i++) {
-        if (!is_service(s->m, v[i].needle)) v[i].trial = (uint16_t)try(&t, &v[i], data + v[i].at); /* it may wait */
+        v[i].trial = (uint16_t)try(&t, &v[i], data + v[i].at);
         if (v[i].trial == TRIAL_FAILED) continue;
         if (i != kept) move(&v[kept], &v[i]);
         kept++;
