@@ -153,16 +153,14 @@ bool sieve_prove(const struct sieve *s, const char *data, size_t from, size_t le
 
 /* What a place of a gram comes to. */
 static bool see(const struct search *q, size_t at) {
-    uint32_t text = gram_load(q->data + at), list = gram_index(q->data + at, q->s->shift);
-    const struct gram *g = q->s->grams, *end = g + q->s->lists[list + 1], *first = NULL;
-    bool loud = !q->quiet;
-    for (g += q->s->lists[list]; g < end; g++) {
+    uint32_t text = gram_load(q->data + at), list = gram_index(q->data + at, q->s->shift), first = DG_NONE;
+    for (uint32_t i = q->s->lists[list]; i < q->s->lists[list + 1]; i++) {
+        const struct gram *g = &q->s->grams[i];
         if (!stands(q, g, text, at)) continue;
-        if (!first) first = g;
-        loud |= !g->murmurs;
+        if (first == DG_NONE) first = i;
+        if (!g->murmurs || !q->quiet) return prove(q, at, list, first);
     }
-    if (!first || (!loud && q->quiet(q->ctx, at, list))) return true;
-    return prove(q, at, list, (uint32_t)(first - q->s->grams));
+    return first == DG_NONE || q->quiet(q->ctx, at, list) || prove(q, at, list, first);
 }
 
 void sieve_seek(const struct sieve *s, const char *data, size_t from, size_t len, sieve_fn fn, sieve_quiet_fn quiet,
