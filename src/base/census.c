@@ -4,7 +4,7 @@ enum { LANES = 16 };
 typedef unsigned char lanes __attribute__((vector_size(LANES)));
 
 /* A lane counts to 255 before it is added up, so the loop holds no wider sums. */
-static struct dg_census census_plain(struct dg_slice s) {
+struct dg_census dg_census_plain(struct dg_slice s) {
     const lanes newline = (lanes){0} + '\n', esc = (lanes){0} + '\x1b';
     struct dg_census c = {0};
     lanes escapes = {0};
@@ -50,10 +50,10 @@ __attribute__((target("avx512f,avx512bw,popcnt"))) static struct dg_census censu
 }
 
 struct dg_census dg_census(struct dg_slice s) {
-    return __builtin_cpu_supports("avx512bw") ? census_wide(s) : census_plain(s);
+    return __builtin_cpu_supports("avx512bw") ? census_wide(s) : dg_census_plain(s);
 }
 #else
 struct dg_census dg_census(struct dg_slice s) {
-    return census_plain(s);
+    return dg_census_plain(s);
 }
 #endif

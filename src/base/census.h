@@ -10,5 +10,7 @@ struct dg_census {
     bool escape;
 };
 struct dg_census dg_census(struct dg_slice s);
+/* The same as processors without AVX-512 do it. */
+struct dg_census dg_census_plain(struct dg_slice s);
 
 #endif
