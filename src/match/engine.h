@@ -462,7 +462,7 @@ const struct msg *line_whole(struct engine *e, struct line *line);
 void regex_free(struct regex *r);
 
 /* ---- needs.c */
-/* Of `re`, for texts that hold `lit`. */
+/* Of `re`, or no regex, for texts that hold `lit`. */
 void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret);
 void grams_of(struct dg_slice text, struct grams *ret);
 bool needs_met(const struct needs *n, const struct grams *g); /* false: the regex does not match */

@@ -171,9 +171,10 @@ static void alternatives(struct parse *s, struct demand *ret) {
 }
 
 void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret) {
-    struct parse s = {.p = re.ptr, .end = re.ptr + re.len, .lit = lit, .all = ret};
     struct demand first = {.n = 0};
     *ret = (struct needs){.n = 0};
+    if (!re.len) return;
+    struct parse s = {.p = re.ptr, .end = re.ptr + re.len, .lit = lit, .all = ret};
     sequence(&s, &first);
     if (s.lost || s.p != s.end) *ret = (struct needs){.n = 0}; /* other alternatives may do without all that */
 }

@@ -87,6 +87,11 @@ static void no_form_is_denied(void **state) {
     }
 }
 
+static void no_regex_needs_nothing(void **state) {
+    (void)state;
+    assert_true(met((struct dg_slice){NULL, 0}, DG_S("a literal"), DG_S("")));
+}
+
 static void what_is_missing_is_told(void **state) {
     (void)state;
     static const struct {
@@ -128,6 +133,7 @@ static void shipped_patterns(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_form_is_denied),
+        cmocka_unit_test(no_regex_needs_nothing),
         cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(shipped_patterns),
     };
