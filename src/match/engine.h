@@ -29,7 +29,7 @@
 
 enum limits {
     HITS_MAX = 32768,       /* lines of one pass; then the rest of the block gets a pass of its own, by one thread */
-    SIGHTS_MAX = 524288,    /* the same of hits: a block of which each line matches several rules */
+    SIGHTS_MAX = 524288,    /* hits of one pass, before its last line */
     MURMURS_MAX = 65536,    /* the same of murmurs; what does not fit is taken as lines */
     SAID_MAX = 32,          /* different grams among them */
     CAPS_MAX = 32,          /* captures of one match */
@@ -214,7 +214,7 @@ struct hits {
         struct dg_capture *v;
         size_t n, cap;
     } caps;
-    struct sight *sights; /* room for max(SIGHTS_MAX, n_needles), and behind those for a line that murmurs */
+    struct sight *sights; /* room for SIGHTS_MAX, for one line more, and behind those for a line that murmurs */
     uint32_t n_lines, n_hits;
     /* Where literals that murmur may stand, by their grams, on lines that hold nothing else: a healthy log is full of
      * them, and hardly any is looked at. In order of lines; room for MURMURS_MAX. */

@@ -15,12 +15,11 @@ static bool on_line_init(struct on_line *o, uint32_t needles) {
     return o->bits && o->top && o->at;
 }
 
-static bool is_on_line(const struct on_line *o, uint32_t needle) { return o->bits[needle / WORD] >> needle % WORD & 1; }
-
-static void put_on_line(struct on_line *o, uint32_t needle, size_t at) {
-    uint32_t word = needle / WORD;
-    o->bits[word] |= UINT64_C(1) << needle % WORD;
-    o->top[word / WORD] |= UINT64_C(1) << word % WORD;
+/* The first time that it stands there counts. */
+static inline void put_on_line(struct on_line *o, uint32_t needle, size_t at) {
+    if (bit_of(o->bits, needle)) return;
+    bit_set(o->bits, needle);
+    bit_set(o->top, needle / WORD);
     o->at[needle] = (uint32_t)at;
     o->n++;
 }
@@ -68,11 +67,9 @@ void scanner_release(struct scanner *s) {
     *s = (struct scanner){0};
 }
 
-static size_t room(const struct dg_matcher *m) { return m->n_needles > SIGHTS_MAX ? m->n_needles : SIGHTS_MAX; }
-
 int hits_init(struct hits *h, const struct dg_matcher *m) {
     *h = (struct hits){.lines = dg_malloc(HITS_MAX * sizeof(*h->lines)),
-                       .sights = dg_malloc((room(m) + m->n_needles) * sizeof(*h->sights)),
+                       .sights = dg_malloc((SIGHTS_MAX + 2 * (size_t)m->n_needles) * sizeof(*h->sights)),
                        .murmurs = dg_malloc(MURMURS_MAX * sizeof(*h->murmurs))};
     return h->lines && h->sights && h->murmurs ? 0 : -DG_E_NOMEM;
 }
@@ -91,7 +88,6 @@ struct pass {
     struct hits *h;
     const char *data; /* of the block */
     size_t len, from;
-    size_t room;
     size_t counted; /* newlines before here are in `line` */
     uint32_t line;
     int kind;
@@ -149,44 +145,34 @@ static void close_line(struct pass *p) {
     h->n_hits = l->first + l->n;
 }
 
-static bool add_hit(struct pass *p, uint32_t needle, size_t at) {
-    struct on_line *o = &p->s->on_line;
-    if (is_on_line(o, needle)) return true;
-    if (p->h->n_hits + o->n == p->room) return false;
-    put_on_line(o, needle, at);
-    return true;
-}
-
-static bool add_hits(struct pass *p, const struct literal *l, size_t at) {
-    for (uint32_t n = l->needles[CHAIN_NONE]; n != DG_NONE; n = p->s->m->needles[n].same)
-        if (!add_hit(p, n, at)) return false;
+/* The needles of a literal that stands on the line at hand. */
+static bool add_hits(void *ctx, const struct literal *l, size_t at) {
+    struct scanner *s = ctx;
+    for (uint32_t n = l->needles[CHAIN_NONE]; n != DG_NONE; n = s->m->needles[n].same) put_on_line(&s->on_line, n, at);
     for (int c = CHAIN_NONE + 1; c < CHAINS; c++)
-        if (l->needles[c] != DG_NONE && !add_hit(p, l->needles[c], at)) return false;
+        if (l->needles[c] != DG_NONE) put_on_line(&s->on_line, l->needles[c], at);
     return true;
 }
-
-static bool on_proof(void *ctx, const struct literal *l, size_t start) { return add_hits(ctx, l, start); }
 
 /* What murmured on the line at hand before it said more. */
-static bool take_back(struct pass *p) {
+static void take_back(struct pass *p) {
     struct hits *h = p->h;
     uint32_t n = h->n_murmurs, end = n;
     while (n && h->murmurs[n - 1] >= h->lines[h->n_lines - 1].start) n--;
     h->lines[h->n_lines - 1].murmurs = h->n_murmurs = n;
-    for (; n < end; n++)
-        if (!sieve_prove(&p->s->m->sieve, p->data, p->from, p->len, h->murmurs[n], on_proof, p)) return false;
-    return true;
+    for (; n < end; n++) sieve_prove(&p->s->m->sieve, p->data, p->from, p->len, h->murmurs[n], add_hits, p->s);
 }
 
 static bool on_line(const struct pass *p, size_t at) { return p->open && at <= p->h->lines[p->h->n_lines - 1].end; }
 
-/* Make the line around `at` the one at hand; a hit inside the last line changes nothing. */
+/* Make the line around `at` the one at hand; a hit inside the last line changes nothing. False: there is no room for
+ * another line. */
 static bool enter_line(struct pass *p, size_t at) {
     struct hits *h = p->h;
     size_t floor = h->n_lines ? h->lines[h->n_lines - 1].end : p->from;
     if (on_line(p, at)) return true;
     close_line(p);
-    if (h->n_lines == HITS_MAX) return false;
+    if (h->n_lines == HITS_MAX || h->n_hits >= SIGHTS_MAX) return false;
     const char *nl = memrchr(p->data + floor, '\n', at - floor);
     size_t start = nl ? (size_t)(nl - p->data) + 1 : floor;
     nl = memchr(p->data + at, '\n', p->len - at);
@@ -200,22 +186,15 @@ static bool enter_line(struct pass *p, size_t at) {
     h->lines[h->n_lines++] =
         (struct hit_line){.start = (uint32_t)start, .end = (uint32_t)end, .index = p->line, .first = h->n_hits};
     p->open = true;
-    return take_back(p);
+    take_back(p);
+    return true;
 }
 
-/* Give the last, unfinished line back: the next pass begins with it. */
+/* The next pass begins behind the last line. */
 static void cut(struct pass *p) {
     struct hits *h = p->h;
-    if (p->open) {
-        struct hit_line *l = &h->lines[--h->n_lines];
-        p->open = false;
-        take_off_line(&p->s->on_line, h->sights + h->n_hits);
-        h->to = l->start;
-        h->line_at_to = l->index;
-    } else { /* no room for another line */
-        h->to = h->lines[h->n_lines - 1].end + 1;
-        h->line_at_to = h->lines[h->n_lines - 1].index + 1;
-    }
+    h->to = h->lines[h->n_lines - 1].end + 1;
+    h->line_at_to = h->lines[h->n_lines - 1].index + 1;
     while (h->n_murmurs && h->murmurs[h->n_murmurs - 1] >= h->to) h->n_murmurs--;
     p->cut = true;
 }
@@ -230,7 +209,7 @@ static bool on_quiet(void *ctx, size_t at, uint32_t list) {
 /* No literal holds a newline, so each lies within one line. */
 static bool on_literal(void *ctx, const struct literal *l, size_t start) {
     struct pass *p = ctx;
-    if (enter_line(p, start + l->text.len) && add_hits(p, l, start)) return true;
+    if (enter_line(p, start + l->text.len)) return add_hits(p->s, l, start);
     cut(p);
     return false;
 }
@@ -265,7 +244,6 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
                      .data = data,
                      .len = len,
                      .from = from,
-                     .room = room(s->m),
                      .counted = from,
                      .line = line,
                      .kind = kind,
@@ -284,12 +262,10 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
 uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
                          struct hit_line *ret) {
     const char *nl = memchr(data + h->murmurs[i], '\n', len - h->murmurs[i]);
-    struct hits own = {.sights = h->sights + h->n_hits};
-    struct pass p = {.s = s, .h = &own, .room = s->m->n_needles};
     ret->end = nl ? (uint32_t)(nl - data) : (uint32_t)len;
     ret->first = h->n_hits;
     for (; i < h->n_murmurs && h->murmurs[i] <= ret->end; i++)
-        sieve_prove(&s->m->sieve, data, 0, len, h->murmurs[i], on_proof, &p);
-    ret->n = take_off_line(&s->on_line, own.sights);
+        sieve_prove(&s->m->sieve, data, 0, len, h->murmurs[i], add_hits, s);
+    ret->n = take_off_line(&s->on_line, h->sights + h->n_hits);
     return i;
 }

@@ -7,9 +7,12 @@
 
 enum { RUN_MAX = 64, GRAM = 3, DEPTH = 16 };
 
+/* Of the upper three bytes. */
+static uint16_t gram_hash_of(uint32_t x) { return (uint16_t)(x * UINT32_C(0x9e3779b1) >> (32 - GRAMS_BITS)); }
+
 static uint16_t gram_hash(const char *p) {
-    uint32_t x = (unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 | (uint32_t)(unsigned char)p[2] << 16;
-    return (uint16_t)(x * UINT32_C(0x9e3779b1) >> (32 - GRAMS_BITS));
+    char bytes[] = {0, p[0], p[1], p[2]};
+    return gram_hash_of(gram_load(bytes));
 }
 
 /* One of these texts is demanded. */
@@ -180,8 +183,10 @@ void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret) {
 }
 
 void grams_of(struct dg_slice text, struct grams *ret) {
+    size_t i = 0;
     memset(ret, 0, sizeof(*ret));
-    for (size_t i = 0; i + GRAM <= text.len; i++) ret->held[gram_hash(text.ptr + i)] = true;
+    for (; i + sizeof(uint32_t) <= text.len; i++) ret->held[gram_hash_of(gram_load(text.ptr + i) << 8)] = true;
+    if (i + GRAM <= text.len) ret->held[gram_hash(text.ptr + i)] = true;
 }
 
 bool needs_met(const struct needs *n, const struct grams *g) {
