@@ -87,6 +87,34 @@ static void signs_on_lines_that_say_more(void **state) {
         "launch 1-4 epochs 2 pulse 4\nbatch 1-2 n=1\nready 2\nbatch 3-4 epoch 1 n=3\noom 3\n");
 }
 
+/* Signs are told by parts of theirs until one is looked at: each byte counts all the same. */
+static void what_only_looks_like_a_sign_is_none(void **state) {
+    (void)state;
+    static const char SIGN[] = "#7 and all other workers of this group are up %Q";
+    enum { BYTES = sizeof(SIGN) - 1 };
+    struct dg_buf rules = DG_BUF_INIT(1 << 16), text = DG_BUF_INIT(1 << 16), want = DG_BUF_INIT(1 << 16);
+    dg_buf_addf(&rules, "%s- {id: up, title: x, role: fact, pulse: true, match: {lit: '%s'}}\n", RULES, SIGN);
+    for (size_t i = 0; i < BYTES; i++) {
+        char line[sizeof(SIGN)];
+        memcpy(line, SIGN, sizeof(SIGN));
+        line[i] = '_';
+        dg_buf_addf(&text, "%s\n", line);
+    }
+    dg_buf_addf(&want, "launch 1-%d\n", BYTES);
+    struct fx_rules x;
+    fx_rules(&x, rules.ptr);
+    fx_expect(&x, text.ptr, FX_LAUNCHES | FX_FINDINGS, want.ptr);
+    dg_buf_addf(&text, "%s, out of memory\n", SIGN);
+    dg_buf_release(&want);
+    dg_buf_addf(&want, "launch 1-%d epochs 2 pulse %d\noom %d\nup %d epoch 1\n", BYTES + 1, BYTES + 1, BYTES + 1,
+                BYTES + 1);
+    fx_expect(&x, text.ptr, FX_LAUNCHES | FX_FINDINGS, want.ptr);
+    dg_buf_release(&rules);
+    dg_buf_release(&text);
+    dg_buf_release(&want);
+    fx_done(&x);
+}
+
 /* More of them in a block, and of more kinds, than are put off. */
 static void a_flood_of_signs(void **state) {
     (void)state;
@@ -249,6 +277,7 @@ int main(void) {
         cmocka_unit_test(earlier_epochs_are_one_finding),
         cmocka_unit_test(a_sign_that_does_not_match_is_none),
         cmocka_unit_test(signs_on_lines_that_say_more),
+        cmocka_unit_test(what_only_looks_like_a_sign_is_none),
         cmocka_unit_test(a_flood_of_signs),
         cmocka_unit_test(a_span_ends_with_its_text_or_its_lines),
         cmocka_unit_test(escaped_text_is_opened),
