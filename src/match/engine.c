@@ -131,8 +131,8 @@ static void settle_times(struct dg_scan *s) {
     for (uint32_t i = 0; i < s->n_launches; i++) {
         struct dg_launch *l = &s->launches[i];
         double shift = l->source < s->n_sources ? s->sources[l->source].year_shift : 0;
-        l->first_time += shift; /* NaN stays NaN */
-        l->last_time += shift;
+        l->first_time += l->first_year_missing ? shift : 0; /* NaN stays NaN */
+        l->last_time += l->last_year_missing ? shift : 0;
         if (l->pulses) settle_place(&l->last_pulse, s);
     }
     for (uint32_t i = 0; s->tails && i < s->n_sources; i++)

@@ -214,7 +214,7 @@ struct hits {
         struct dg_capture *v;
         size_t n, cap;
     } caps;
-    struct sight *sights; /* room for SIGHTS_MAX, for one line more, and behind those for a line that murmurs */
+    struct sight *sights; /* room for SIGHTS_MAX, for one line more, and behind those for two lines that murmur */
     uint32_t n_lines, n_hits;
     /* Where literals that murmur may stand, by their grams, on lines that hold nothing else: a healthy log is full of
      * them, and hardly any is looked at. In order of lines; room for MURMURS_MAX. */
@@ -252,9 +252,9 @@ void hits_release(struct hits *h);
 /* Search data[from, len); `line` is the number of the line that begins at `from`, `kind` that of the source; -1: no hit
  * is tried, and none murmurs. */
 void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, int kind, struct hits *h);
-/* The line of murmur i, which begins at `start`, as a line with hits, if any, but for its number, until the next such
- * line. Returns the murmur behind it. */
-uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
+/* The line of murmur i, which begins at `start`, as a line with hits, if any, but for its number; they are put into
+ * h->sights from `first` on. Returns the murmur behind it. */
+uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i, uint32_t first,
                          struct hit_line *ret);
 
 /* ---- messages and matches */
@@ -388,11 +388,12 @@ struct engine {
     uint64_t begin_hash;             /* of the message that opened it */
     struct dg_place begin;           /* of it: time and line */
     struct kept pulse;
-    bool trouble;          /* an error since the epoch began */
-    uint64_t epoch_serial; /* grows with each epoch of each launch */
-    struct quiet {         /* murmurs of the block at hand that were put off */
+    uint64_t first_seq, last_seq; /* of the lines that gave it its times */
+    bool trouble;                 /* an error since the epoch began */
+    uint64_t epoch_serial;        /* grows with each epoch of each launch */
+    struct quiet {                /* murmurs of the block at hand that were put off */
         const struct dg_block *block;
-        const struct hits *hits;
+        struct hits *hits;
         uint32_t from, to;   /* those between on lines that could not wait were looked at */
         struct cursor known; /* near them */
         uint64_t serial;
@@ -495,7 +496,9 @@ void quiet_settle(struct engine *e); /* look at the signs of service that were p
 void trouble_begins(struct engine *e);
 
 /* ---- rules.c */
+/* The place of a message. The launch takes note of its time. */
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);
+bool has_parts(struct dg_slice line); /* carriage returns, but for one at its end */
 bool same_process(long pid_a, int rank_a, long pid_b, int rank_b);
 /* Is it a later step of a sequence of which no step before it was seen? Whether it matches then changes nothing. */
 bool out_of_turn(const struct engine *e, const struct dg_pattern *p);
@@ -522,7 +525,8 @@ struct hit { /* a whole match of a rule */
     const struct dg_rule *inside; /* the wrapper it was opened from, or NULL */
 };
 void found_add(struct engine *e, const struct hit *hit);
-void launch_open(struct engine *e, uint64_t raw, double time);
+void launch_open(struct engine *e, uint64_t raw);
+void launch_time(struct engine *e, const struct dg_place *place); /* it is one of its lines */
 void launch_close(struct engine *e);
 void launch_begin(struct engine *e, const struct dg_place *place);
 void launch_pulse(struct engine *e, const struct dg_place *place);

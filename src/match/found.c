@@ -221,18 +221,41 @@ void span_close(struct engine *e, const struct dg_rule *rule, const struct dg_pl
 
 uint32_t launch_epoch(const struct engine *e) { return e->launch == DG_NONE ? 0 : e->launches.v[e->launch].epochs - 1; }
 
-void launch_open(struct engine *e, uint64_t raw, double time) {
-    struct dg_launch l = {
-        .source = e->source, .first_line = raw, .last_line = raw, .first_time = time, .last_time = time, .epochs = 1};
+void launch_open(struct engine *e, uint64_t raw) {
+    struct dg_launch l = {.source = e->source,
+                          .first_line = raw,
+                          .last_line = raw,
+                          .first_time = DG_TIME_NONE,
+                          .last_time = DG_TIME_NONE,
+                          .epochs = 1};
     if (!DG_VEC_PUSH(&e->launches, l, LAUNCHES_MAX)) {
         e->nomem |= e->launches.n < LAUNCHES_MAX;
         return; /* so many launches: the last one takes what follows */
     }
     e->launch = (uint32_t)e->launches.n - 1;
+    e->first_seq = UINT64_MAX;
+    e->last_seq = 0;
     dg_trace("launch", "%zu opens: input %u line %llu", e->launches.n, e->source, (unsigned long long)raw);
     e->launch_ended = e->launch_broke = e->trouble = false;
     e->epoch_serial++;
     e->launch_found = 0;
+}
+
+/* Not all places are looked at, nor do they come in order: signs of service wait. Of two clocks, one without a year,
+ * neither time is the later one. */
+void launch_time(struct engine *e, const struct dg_place *place) {
+    if (e->launch == DG_NONE || !dg_time_known(place->time)) return;
+    struct dg_launch *l = &e->launches.v[e->launch];
+    if (place->seq < e->first_seq) {
+        e->first_seq = place->seq;
+        l->first_time = place->time;
+        l->first_year_missing = place->year_missing;
+    }
+    if (place->seq < e->last_seq) return;
+    e->last_seq = place->seq;
+    if (place->year_missing == l->last_year_missing && place->time < l->last_time) return;
+    l->last_time = place->time;
+    l->last_year_missing = place->year_missing;
 }
 
 void launch_close(struct engine *e) {
@@ -264,8 +287,9 @@ void launch_begin(struct engine *e, const struct dg_place *place) {
         e->launches.v[e->launch].last_line = place->line > 1 ? place->line - 1 : 1;
         uint32_t before = e->launch;
         launch_close(e);
-        launch_open(e, place->line, place->time);
+        launch_open(e, place->line);
         if (e->launch == DG_NONE) e->launch = before;
+        launch_time(e, place);
     }
     struct dg_launch *l = &e->launches.v[e->launch];
     if (l->begun) return;

@@ -69,7 +69,7 @@ void scanner_release(struct scanner *s) {
 
 int hits_init(struct hits *h, const struct dg_matcher *m) {
     *h = (struct hits){.lines = dg_malloc(HITS_MAX * sizeof(*h->lines)),
-                       .sights = dg_malloc((SIGHTS_MAX + 2 * (size_t)m->n_needles) * sizeof(*h->sights)),
+                       .sights = dg_malloc((SIGHTS_MAX + 3 * (size_t)m->n_needles) * sizeof(*h->sights)),
                        .murmurs = dg_malloc(MURMURS_MAX * sizeof(*h->murmurs))};
     return h->lines && h->sights && h->murmurs ? 0 : -DG_E_NOMEM;
 }
@@ -214,19 +214,12 @@ static bool on_literal(void *ctx, const struct literal *l, size_t start) {
     return false;
 }
 
-/* The literal stands at data[start]: is that no more than a murmur? */
-static bool plainly_quiet(struct pass *p, const struct literal *l, size_t start) {
-    size_t gram = start + l->rare.at;
-    return l->murmurs && p->kind >= 0 && on_quiet(p, gram, gram_index(p->data + gram, p->s->m->sieve.shift));
-}
-
 static void plain_line(struct pass *p, size_t start, size_t end) {
     const struct sieve *s = &p->s->m->sieve;
     for (uint32_t i = 0; i < s->n_literals && !p->cut; i++) {
         struct dg_slice lit = s->literals[i].text;
         const char *at = memmem(p->data + start, end - start, lit.ptr, lit.len);
-        size_t place = at ? (size_t)(at - p->data) : 0;
-        if (at && !plainly_quiet(p, &s->literals[i], place)) on_literal(p, &s->literals[i], place);
+        if (at) on_literal(p, &s->literals[i], (size_t)(at - p->data));
     }
 }
 
@@ -259,13 +252,13 @@ void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uin
     for (uint32_t i = 0; i < h->n_said; i++) bit_clear(s->said, h->said[i]);
 }
 
-uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i,
+uint32_t murmurs_to_line(struct scanner *s, const char *data, size_t len, struct hits *h, uint32_t i, uint32_t first,
                          struct hit_line *ret) {
     const char *nl = memchr(data + h->murmurs[i], '\n', len - h->murmurs[i]);
     ret->end = nl ? (uint32_t)(nl - data) : (uint32_t)len;
-    ret->first = h->n_hits;
+    ret->first = first;
     for (; i < h->n_murmurs && h->murmurs[i] <= ret->end; i++)
         sieve_prove(&s->m->sieve, data, 0, len, h->murmurs[i], add_hits, s);
-    ret->n = take_off_line(&s->on_line, h->sights + h->n_hits);
+    ret->n = take_off_line(&s->on_line, h->sights + first);
     return i;
 }

@@ -75,13 +75,8 @@ struct dg_capture *caps_in_arena(struct engine *e, const struct kept *k) {
     return v;
 }
 
-struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg) {
+static struct dg_place place_at(const struct engine *e, const struct line *line, const struct msg *msg) {
     double time = msg->pre.boot_clock ? DG_TIME_NONE : msg->pre.time;
-    if (e->launch != DG_NONE && dg_time_known(time)) {
-        struct dg_launch *l = &e->launches.v[e->launch];
-        if (!dg_time_known(l->first_time)) l->first_time = time;
-        if (!(time < l->last_time)) l->last_time = time; /* signs of service are looked at backwards */
-    }
     return (struct dg_place){.source = e->source,
                              .line = line->raw,
                              .end_line = line->raw,
@@ -95,6 +90,12 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
                              .label = msg->pre.label,
                              .unit = msg->pre.unit,
                              .text = msg->body};
+}
+
+struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg) {
+    struct dg_place place = place_at(e, line, msg);
+    launch_time(e, &place);
+    return place;
 }
 
 /* ---- one line */
@@ -189,12 +190,20 @@ static enum sign head_on(const struct engine *e, const struct sight *sights, uin
     return head;
 }
 
+bool has_parts(struct dg_slice line) { return line.len && memchr(line.ptr, '\r', line.len - 1); }
+
+static bool any_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l) {
+    for (uint32_t i = l->first; i < l->first + l->n; i++)
+        if (is_service(m, h->sights[i].needle)) return true;
+    return false;
+}
+
 /* The needles of line l, which begins at byte l->start of what the sights count in; those of rules come first. */
 static void line_hits(struct engine *e, struct line *line, const struct hits *h, const struct hit_line *l) {
     const struct sight *sights = h->sights + l->first;
     uint32_t n = l->n;
     enum sign head = head_on(e, sights, n);
-    line->parts = memchr(line->text.ptr, '\r', line->text.len ? line->text.len - 1 : 0) != NULL;
+    line->parts = has_parts(line->text);
     bool read = !e->only && e->kind != DG_KIND_KERNEL && e->kind != DG_KIND_ENVIRONMENT;
     e->record = read && (head || e->n_records) ? record_feed(e, line, head) : NULL;
     uint32_t i = 0;
@@ -229,6 +238,7 @@ static void open_text(struct engine *e, const struct dg_rule *rule, const struct
                             .eol = true,
                             .inside = rule,
                             .depth = outer->depth + 1};
+        if (any_service(e->m, &hits, h)) quiet_settle(e); /* what was put off stands before it */
         line_hits(e, &line, &hits, h);
     }
     hits_release(&hits);
@@ -273,17 +283,11 @@ static void tail(struct engine *e, const struct dg_block *b, uint32_t lines) {
     for (uint32_t i = n; i > 0; i--) {
         struct line line = line_of(e, b, start[i], start[i - 1] - 1, lines - i);
         const struct msg *m = line_whole(e, &line);
-        struct dg_place place = place_of(e, &line, m);
+        struct dg_place place = place_at(e, &line, m);
         bool piece = e->n_tail && e->tail[(e->n_tail - 1) % TAIL_MAX].place.seq == place.seq; /* of a long line */
         if (piece || !dg_slice_trim(m->body).len) continue;
         if (!keep(&e->tail[e->n_tail++ % TAIL_MAX], &place, NULL, 0)) e->nomem = true;
     }
-}
-
-static bool any_service(const struct dg_matcher *m, const struct hits *h, const struct hit_line *l) {
-    for (uint32_t i = l->first; i < l->first + l->n; i++)
-        if (is_service(m, h->sights[i].needle)) return true;
-    return false;
 }
 
 static void handle_line(struct engine *e, const struct dg_block *b, struct cursor *c, const struct hits *h,
@@ -306,7 +310,7 @@ static void handle_murmurs(struct engine *e, const struct dg_block *b, struct cu
         walk(e, b, c, start);
         if (quiet_put_off(e, h, *i, to)) break;
         l = (struct hit_line){.start = (uint32_t)start, .index = line_index(&e->quiet.known, b, start)};
-        *i = murmurs_to_line(&e->scanner, b->data, b->len, h, *i, &l);
+        *i = murmurs_to_line(&e->scanner, b->data, b->len, h, *i, h->n_hits, &l);
         if (l.n) handle_line(e, b, c, h, &l, NULL);
     }
     *i = to;
@@ -351,7 +355,16 @@ void engine_begin_source(struct engine *e, uint32_t source, enum dg_kind kind) {
     e->launch_found = 0;
     e->trouble = false;
     e->epoch_serial++;
-    if (has_launches(kind) && !e->only) launch_open(e, 1, DG_TIME_NONE);
+    if (has_launches(kind) && !e->only) launch_open(e, 1);
+}
+
+/* The launch's last lines tell its times too. */
+static void note_tail(struct engine *e) {
+    uint64_t first = e->launches.v[e->launch].first_line;
+    for (uint64_t i = e->n_tail < TAIL_MAX ? 0 : e->n_tail - TAIL_MAX; i < e->n_tail; i++) {
+        const struct dg_place *p = &e->tail[i % TAIL_MAX].place;
+        if (p->line >= first) launch_time(e, p);
+    }
 }
 
 static void keep_tail(struct engine *e) {
@@ -368,7 +381,10 @@ void engine_end_source(struct engine *e) {
     e->in_source = false;
     rules_flush(e);
     records_close(e);
-    if (e->launch != DG_NONE) e->launches.v[e->launch].last_line = e->last_raw;
+    if (e->launch != DG_NONE) {
+        e->launches.v[e->launch].last_line = e->last_raw;
+        note_tail(e);
+    }
     launch_close(e);
     keep_tail(e);
 }

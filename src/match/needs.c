@@ -68,8 +68,10 @@ static enum times quantifier(struct parse *s) {
         times = *s->p++ == '+' ? REPEATED : OPTIONAL;
     } else if (s->p + 1 < s->end && *s->p == '{' && (s->p[1] == ',' || (s->p[1] >= '0' && s->p[1] <= '9'))) {
         times = s->p[1] == '0' || s->p[1] == ',' ? OPTIONAL : REPEATED;
-        while (s->p < s->end && *s->p++ != '}') {
-        }
+        s->p++;
+        while (s->p < s->end && (*s->p == ',' || (*s->p >= '0' && *s->p <= '9'))) s->p++;
+        s->lost |= s->p == s->end || *s->p != '}'; /* plain characters, then */
+        s->p += !s->lost;
     }
     if (times != ONCE && s->p < s->end && (*s->p == '?' || *s->p == '+')) s->p++; /* lazy or possessive */
     return times;

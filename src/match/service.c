@@ -37,7 +37,7 @@ uint32_t line_index(struct cursor *known, const struct dg_block *b, size_t start
     return known->index;
 }
 
-/* Is there nothing that a `not` among these needles forbids? */
+/* None of these needles is a `not` of a rule that has begun? */
 static bool chain_forbids_nothing(const struct engine *e, uint32_t first) {
     for (uint32_t n = first; n != DG_NONE; n = e->m->needles[n].same)
         if (is_not(e->m, n) && !rule_idle(e, e->m->needles[n].rule)) return false;
@@ -53,7 +53,13 @@ static bool list_forbids_nothing(const struct engine *e, uint32_t list) {
     return true;
 }
 
-/* The same of all murmurs of the block. */
+/* Does the block end in a line of murmurs that goes on in the next? It is one line. */
+static bool goes_on(const struct engine *e, const struct hits *h, uint32_t to) {
+    const struct dg_block *b = e->quiet.block;
+    return b->more && !memchr(b->data + h->murmurs[to - 1], '\n', b->len - h->murmurs[to - 1]);
+}
+
+/* Is there nothing among all murmurs of the block that a `not` forbids? */
 static bool forbids_nothing(const struct engine *e, const struct hits *h) {
     for (uint32_t i = 0; i < h->n_said; i++)
         if (!list_forbids_nothing(e, h->said[i])) return false;
@@ -61,7 +67,7 @@ static bool forbids_nothing(const struct engine *e, const struct hits *h) {
 }
 
 bool quiet_put_off(struct engine *e, const struct hits *h, uint32_t from, uint32_t to) {
-    if (e->trouble || e->n_records || e->only || !forbids_nothing(e, h)) return false;
+    if (e->trouble || e->n_records || e->only || goes_on(e, h, to) || !forbids_nothing(e, h)) return false;
     if (e->quiet.from == e->quiet.to) e->quiet.from = from;
     e->quiet.to = to;
     return true;
@@ -71,10 +77,8 @@ bool quiet_put_off(struct engine *e, const struct hits *h, uint32_t from, uint32
 struct look {
     struct engine *e;
     bool first;
-    uint32_t left; /* needles of the lists that were heard and not found yet; some may not be there */
-    size_t at;     /* the murmur that is looked at, */
-    size_t start;  /* and its line, when a needle is sought on it */
-    struct line line;
+    uint32_t from, to; /* murmurs that are left */
+    uint32_t left;     /* needles of the lists that were heard and not found yet; some may not be there */
 };
 
 /* Where it is written down that the needle was found; NULL: it is not sought, or was. */
@@ -89,36 +93,6 @@ static uint64_t *sought(const struct look *k, uint32_t needle, uint64_t *ret_now
     return done;
 }
 
-static struct line line_around(struct engine *e, size_t at, size_t *ret_start) {
-    const struct dg_block *b = e->quiet.block;
-    size_t start = line_begin(b, at);
-    const char *nl = memchr(b->data + at, '\n', b->len - at);
-    size_t end = nl ? (size_t)(nl - b->data) : b->len;
-    struct line line = line_of(e, b, start, end, line_index(&e->quiet.known, b, start));
-    line.parts = memchr(line.text.ptr, '\r', line.text.len) != NULL;
-    *ret_start = start;
-    return line;
-}
-
-static bool on_literal(void *ctx, const struct literal *l, size_t start) {
-    struct look *k = ctx;
-    struct engine *e = k->e;
-    uint64_t now;
-    for (uint32_t i = l->needles[CHAIN_NONE]; i != DG_NONE; i = e->m->needles[i].same) {
-        uint64_t *done = sought(k, i, &now);
-        struct caps caps;
-        if (!done) continue;
-        if (!k->line.text.ptr) k->line = line_around(e, k->at, &k->start);
-        const struct dg_pattern *p = e->m->needles[i].pattern;
-        const struct msg *msg = pattern_match(e, p, &k->line, start - k->start, &caps);
-        if (!msg) continue;
-        *done = now;
-        k->left--;
-        rule_hit(e, p, &k->line, msg, &caps);
-    }
-    return true;
-}
-
 /* How many needles of the list are sought. */
 static uint32_t sought_in(const struct look *k, uint32_t list) {
     const struct sieve *s = &k->e->m->sieve;
@@ -131,45 +105,94 @@ static uint32_t sought_in(const struct look *k, uint32_t list) {
     return total;
 }
 
-static void look_at(struct look *k, size_t at) {
-    const struct dg_block *b = k->e->quiet.block;
-    const struct sieve *s = &k->e->m->sieve;
-    uint32_t list = gram_index(b->data + at, s->shift), left = k->left;
-    if (!bit_of(k->e->worth, list)) return;
-    k->at = at;
-    k->line.text.ptr = NULL;
-    sieve_prove(s, b->data, 0, b->len, at, on_literal, k);
-    if (k->left < left && !sought_in(k, list)) bit_clear(k->e->worth, list);
+/* Which of the lists that were heard are worth looking at. Returns how many needles are sought. */
+static uint32_t weigh(const struct look *k) {
+    struct engine *e = k->e;
+    const struct hits *h = e->quiet.hits;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < h->n_said; i++) {
+        uint32_t here = sought_in(k, h->said[i]);
+        bit_clear(e->worth, h->said[i]);
+        if (here) bit_set(e->worth, h->said[i]);
+        total += here;
+    }
+    return total;
 }
 
-/* Look through <v,n>: for the first of each needle from the front, for the last from behind. */
-static void look(struct engine *e, bool first, const uint32_t *v, uint32_t n) {
-    struct look k = {.e = e, .first = first};
-    const struct hits *h = e->quiet.hits;
-    for (uint32_t i = 0; i < h->n_said; i++) {
-        uint32_t here = sought_in(&k, h->said[i]);
-        if (here) bit_set(e->worth, h->said[i]);
-        k.left += here;
+static bool is_worth(const struct engine *e, uint32_t murmur) {
+    const char *gram = e->quiet.block->data + e->quiet.hits->murmurs[murmur];
+    return bit_of(e->worth, gram_index(gram, e->m->sieve.shift));
+}
+
+/* The first murmur of that one's line. */
+static uint32_t first_on_line(const struct look *k, uint32_t murmur) {
+    const uint32_t *v = k->e->quiet.hits->murmurs;
+    size_t start = line_begin(k->e->quiet.block, v[murmur]);
+    while (murmur > k->from && v[murmur - 1] >= start) murmur--;
+    return murmur;
+}
+
+/* As stage 2 does it elsewhere: one hit of a rule on a line, by its first needle that matches. */
+static void try_sought(struct look *k, const struct sight *v, size_t start, struct line *line) {
+    struct engine *e = k->e;
+    uint64_t now, *done = sought(k, v->needle, &now);
+    struct caps caps;
+    if (!done) return;
+    const struct dg_pattern *p = e->m->needles[v->needle].pattern;
+    const struct msg *msg = pattern_match(e, p, line, v->at - start, &caps);
+    if (!msg) return;
+    *done = now;
+    if (e->rules[p->rule].last_seq != line->seq + 1) rule_hit(e, p, line, msg, &caps);
+}
+
+/* All that the line of this murmur, its first, says. Returns the murmur behind it. */
+static uint32_t look_at(struct look *k, uint32_t murmur) {
+    struct engine *e = k->e;
+    const struct dg_block *b = e->quiet.block;
+    struct hits *h = e->quiet.hits;
+    struct hit_line l = {.start = (uint32_t)line_begin(b, h->murmurs[murmur])};
+    uint32_t behind = murmurs_to_line(&e->scanner, b->data, b->len, h, murmur, h->n_hits + e->m->n_needles, &l);
+    struct line line = line_of(e, b, l.start, l.end, line_index(&e->quiet.known, b, l.start));
+    line.parts = has_parts(line.text);
+    for (uint32_t i = 0; i < l.n; i++) try_sought(k, &h->sights[l.first + i], l.start, &line);
+    k->left = weigh(k);
+    return behind;
+}
+
+static void look(struct engine *e, bool first, uint32_t from, uint32_t to) {
+    struct look k = {.e = e, .first = first, .from = from, .to = to};
+    k.left = weigh(&k);
+    while (k.from < k.to && k.left) {
+        uint32_t next = first ? k.from : k.to - 1;
+        bool worth = is_worth(e, next);
+        if (worth) next = first_on_line(&k, next);
+        uint32_t behind = worth ? look_at(&k, next) : next + 1;
+        if (first)
+            k.from = behind;
+        else
+            k.to = next;
     }
-    for (uint32_t i = 0; i < n && k.left; i++) look_at(&k, first ? v[i] : v[n - 1 - i]);
-    for (uint32_t i = 0; i < h->n_said; i++) bit_clear(e->worth, h->said[i]);
+    for (uint32_t i = 0; i < e->quiet.hits->n_said; i++) bit_clear(e->worth, e->quiet.hits->said[i]);
 }
 
 void quiet_settle(struct engine *e) {
     struct quiet *q = &e->quiet;
+    uint32_t from = q->from, to = q->to;
+    if (from == to) return;
     uint64_t raw = e->last_raw;
     struct cursor known = q->known;
     struct msg whole = e->whole[0]; /* of the line whose hit asks for this; its other needles come after it */
-    uint32_t from = q->from, to = q->to;
-    if (from == to) return;
+    struct record *record = e->record;
+    e->record = NULL;
     q->from = q->to = 0;
     q->serial++;
-    look(e, true, q->hits->murmurs + from, to - from);
+    look(e, true, from, to);
     q->known = known;
-    look(e, false, q->hits->murmurs + from, to - from);
+    look(e, false, from, to);
     q->known = known;
     e->last_raw = raw;
     e->whole[0] = whole;
+    e->record = record;
 }
 
 void trouble_begins(struct engine *e) {

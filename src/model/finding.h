@@ -62,10 +62,11 @@ struct dg_launch {
     uint32_t source;
     uint64_t first_line, last_line;
     double first_time, last_time;
-    uint32_t epochs;            /* epochs seen; the last is epochs - 1 */
-    uint64_t pulses;            /* signs of service */
-    struct dg_place last_pulse; /* valid when pulses > 0 */
-    bool begun;                 /* a begins-rule opened it (else: implicit) */
+    bool first_year_missing, last_year_missing; /* while scanning: the year is not known yet */
+    uint32_t epochs;                            /* epochs seen; the last is epochs - 1 */
+    uint64_t pulses;                            /* signs of service */
+    struct dg_place last_pulse;                 /* valid when pulses > 0 */
+    bool begun;                                 /* a begins-rule opened it (else: implicit) */
     uint64_t fatal_after_pulse;
 };
 

@@ -115,6 +115,65 @@ static void what_only_looks_like_a_sign_is_none(void **state) {
     fx_done(&x);
 }
 
+static void a_line_of_signs_is_looked_at_once(void **state) {
+    (void)state;
+    struct dg_buf text = DG_BUF_INIT(4 << 20);
+    for (int i = 0; i < 30000; i++) dg_buf_adds(&text, i % 2 ? "Decode batch, none\r" : "Decode batch, none ");
+    dg_buf_adds(&text, "\nDecode batch, run: 1\n");
+    check(FX_LAUNCHES | FX_FINDINGS, text.ptr, "launch 1-2 pulse 2\nbatch 2 n=1\n");
+    dg_buf_release(&text);
+}
+
+static void the_first_pattern_of_a_sign_counts(void **state) {
+    (void)state;
+    struct fx_rules x;
+    fx_rules(&x,
+             "- {id: two, title: x, role: fact, pulse: true, match: {any: [{lit: 'one of', re: 'one of (?<n>\\d)'}, "
+             "{lit: 'all of', re: 'all of (?<n>\\d)'}]}}\n"
+             "- {id: odd, title: x, role: cause, class: a/b, match: {lit: 'odd value'}}\n");
+    fx_expect(&x, "all of 3, one of 1\n", FX_FINDINGS, "two 1 n=1\n");
+    fx_expect(&x, "all of 3, one of 1, odd value\n", FX_FINDINGS, "two 1 epoch 1 n=1\nodd 1\n");
+    fx_done(&x);
+}
+
+static void a_sign_in_opened_text_comes_after_those_before(void **state) {
+    (void)state;
+    check(FX_FINDINGS, "ready to roll\nworker said 'ready\\x20to roll'\n", "ready 1-2\nrepr 2 msg=ready\\x20to roll\n");
+}
+
+static void what_a_long_line_forbids_it_forbids_to_its_end(void **state) {
+    (void)state;
+    struct dg_buf text = DG_BUF_INIT(1 << 20);
+    dg_buf_adds(&text, "it was refused ");
+    for (int i = 0; i < 20000; i++) dg_buf_adds(&text, "and ");
+    dg_buf_adds(&text, " an odd value\n3\n4\n5\n");
+    check(FX_FINDINGS, text.ptr, "");
+    dg_buf_release(&text);
+}
+
+/* The time of its first line that has one, wherever blocks end and whatever is looked at first. */
+static void a_launch_begins_with_its_first_line(void **state) {
+    (void)state;
+    static const size_t BLOCKS[] = {DG_BLOCK_SIZE, 4096};
+    struct dg_buf text = DG_BUF_INIT(1 << 20);
+    struct fx_rules x;
+    struct fx_log log = {0};
+    dg_buf_adds(&text, "[2026-05-22 09:20:00] ready to roll\n");
+    for (int i = 0; i < 2000; i++) dg_buf_addf(&text, "[2026-05-22 09:30:%02d] step\n", i % 60);
+    dg_buf_adds(&text, "[2026-05-22 09:40:00] out of memory\n");
+    fx_rules(&x, RULES);
+    fx_add(&log, DG_KIND_SERVER, dg_buf_slice(&text));
+    for (size_t i = 0; i < 2 * DG_COUNT(BLOCKS); i++) {
+        struct dg_arena *arena = dg_arena_new(0);
+        log.block = BLOCKS[i / 2];
+        const struct dg_scan *scan = fx_scan(&x, &log, arena, i % 2, 1);
+        assert_true(scan->launches[0].last_time - scan->launches[0].first_time == 20 * 60);
+        dg_arena_free(arena);
+    }
+    dg_buf_release(&text);
+    fx_done(&x);
+}
+
 /* More of them in a block, and of more kinds, than are put off. */
 static void a_flood_of_signs(void **state) {
     (void)state;
@@ -278,6 +337,11 @@ int main(void) {
         cmocka_unit_test(a_sign_that_does_not_match_is_none),
         cmocka_unit_test(signs_on_lines_that_say_more),
         cmocka_unit_test(what_only_looks_like_a_sign_is_none),
+        cmocka_unit_test(a_line_of_signs_is_looked_at_once),
+        cmocka_unit_test(the_first_pattern_of_a_sign_counts),
+        cmocka_unit_test(a_sign_in_opened_text_comes_after_those_before),
+        cmocka_unit_test(what_a_long_line_forbids_it_forbids_to_its_end),
+        cmocka_unit_test(a_launch_begins_with_its_first_line),
         cmocka_unit_test(a_flood_of_signs),
         cmocka_unit_test(a_span_ends_with_its_text_or_its_lines),
         cmocka_unit_test(escaped_text_is_opened),
