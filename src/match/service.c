@@ -37,7 +37,7 @@ uint32_t line_index(struct cursor *known, const struct dg_block *b, size_t start
     return known->index;
 }
 
-/* None of these needles is a `not` of a rule that has begun? */
+/* Is none of these needles a `not` of a rule that has begun? */
 static bool chain_forbids_nothing(const struct engine *e, uint32_t first) {
     for (uint32_t n = first; n != DG_NONE; n = e->m->needles[n].same)
         if (is_not(e->m, n) && !rule_idle(e, e->m->needles[n].rule)) return false;
@@ -132,17 +132,18 @@ static uint32_t first_on_line(const struct look *k, uint32_t murmur) {
     return murmur;
 }
 
-/* As stage 2 does it elsewhere: one hit of a rule on a line, by its first needle that matches. */
-static void try_sought(struct look *k, const struct sight *v, size_t start, struct line *line) {
+/* As stage 2 does it elsewhere: one hit of a rule on a line, by its first needle that matches. Has this one? */
+static bool try_sought(const struct look *k, const struct sight *v, size_t start, struct line *line) {
     struct engine *e = k->e;
     uint64_t now, *done = sought(k, v->needle, &now);
     struct caps caps;
-    if (!done) return;
+    if (!done) return false;
     const struct dg_pattern *p = e->m->needles[v->needle].pattern;
     const struct msg *msg = pattern_match(e, p, line, v->at - start, &caps);
-    if (!msg) return;
+    if (!msg) return false;
     *done = now;
     if (e->rules[p->rule].last_seq != line->seq + 1) rule_hit(e, p, line, msg, &caps);
+    return true;
 }
 
 /* All that the line of this murmur, its first, says. Returns the murmur behind it. */
@@ -154,8 +155,9 @@ static uint32_t look_at(struct look *k, uint32_t murmur) {
     uint32_t behind = murmurs_to_line(&e->scanner, b->data, b->len, h, murmur, h->n_hits + e->m->n_needles, &l);
     struct line line = line_of(e, b, l.start, l.end, line_index(&e->quiet.known, b, l.start));
     line.parts = has_parts(line.text);
-    for (uint32_t i = 0; i < l.n; i++) try_sought(k, &h->sights[l.first + i], l.start, &line);
-    k->left = weigh(k);
+    bool found = false;
+    for (uint32_t i = 0; i < l.n; i++) found |= try_sought(k, &h->sights[l.first + i], l.start, &line);
+    if (found) k->left = weigh(k);
     return behind;
 }
 
