@@ -474,6 +474,7 @@ void engine_release(struct engine *e);
 int engine_finish(struct engine *e, struct dg_scan **ret);
 
 /* ---- lines.c */
+bool has_parts(struct dg_slice line); /* carriage returns, but for one at its end */
 void engine_begin_source(struct engine *e, uint32_t source, enum dg_kind kind);
 void engine_block(struct engine *e, struct scanner *s, const struct dg_block *b, struct hits *h);
 void engine_end_source(struct engine *e);
@@ -498,7 +499,6 @@ void trouble_begins(struct engine *e);
 /* ---- rules.c */
 /* The place of a message. The launch takes note of its time. */
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);
-bool has_parts(struct dg_slice line); /* carriage returns, but for one at its end */
 bool same_process(long pid_a, int rank_a, long pid_b, int rank_b);
 /* Is it a later step of a sequence of which no step before it was seen? Whether it matches then changes nothing. */
 bool out_of_turn(const struct engine *e, const struct dg_pattern *p);

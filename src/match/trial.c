@@ -91,7 +91,7 @@ static enum trial try(struct line_trial *t, struct sight *sight, const char *lit
 
 static bool common(const char *data, size_t len, const struct hit_line *l) {
     size_t n = l->end - l->start;
-    return n && n <= WINDOW && l->start && l->end < len && !memchr(data + l->start, '\r', n - 1);
+    return n && n <= WINDOW && l->start && l->end < len && !has_parts(dg_slice(data + l->start, n));
 }
 
 /* Member by member, as they were written just now: a processor waits before it reads several writes as one. */

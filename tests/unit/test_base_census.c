@@ -2,14 +2,6 @@
 #include "unit.h"
 #include "base/census.h"
 
-static uint32_t any(uint32_t n) {
-    static uint64_t state = 88172645463325252u;
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 32) % n;
-}
-
 static void is(struct dg_slice s, uint64_t newlines, bool escape) {
     struct dg_census c[] = {dg_census(s), dg_census_plain(s)};
     for (int i = 0; i < 2; i++) assert_true(c[i].newlines == newlines && c[i].escape == escape);
@@ -18,7 +10,7 @@ static void is(struct dg_slice s, uint64_t newlines, bool escape) {
 static void newlines(void **state) {
     (void)state;
     static char text[70000];
-    for (size_t i = 0; i < sizeof(text); i++) text[i] = any(3) ? 'x' : '\n';
+    for (size_t i = 0; i < sizeof(text); i++) text[i] = unit_any(3) ? 'x' : '\n';
     for (size_t from = 0; from < 40; from++)
         for (size_t n = 0; from + n <= sizeof(text); n += n < 600 ? 1 : 9973) {
             size_t want = 0;

@@ -1,5 +1,6 @@
 /* Launches, epochs, signs of service, wrappers' spans and opened text, limits. */
 #include "match_fixture.h"
+#include "base/timex.h"
 
 static const char RULES[] =
     "- {id: begin, title: x, role: fact, begins: episode, match: {lit: 'server_args=', re: '(?<args>.*)'}}\n"
@@ -115,6 +116,26 @@ static void what_only_looks_like_a_sign_is_none(void **state) {
     fx_done(&x);
 }
 
+/* What a scan of 10,000 signs takes that stand `between` each other; none matches but the last. */
+static double cost_of_signs(const char *between) {
+    struct dg_buf text = DG_BUF_INIT(4 << 20);
+    struct fx_rules x;
+    struct fx_log log = {0};
+    for (int i = 0; i < 10000; i++) dg_buf_addf(&text, "Decode batch, none%s", between);
+    dg_buf_adds(&text, "\nDecode batch, run: 1\n");
+    fx_rules(&x, RULES);
+    fx_add(&log, DG_KIND_SERVER, dg_buf_slice(&text));
+    struct dg_arena *arena = dg_arena_new(0);
+    double began = dg_time_cpu();
+    const struct dg_scan *scan = fx_scan(&x, &log, arena, false, 1);
+    double cost = dg_time_cpu() - began;
+    assert_int_equal(scan->n_findings, 1);
+    dg_arena_free(arena);
+    dg_buf_release(&text);
+    fx_done(&x);
+    return cost;
+}
+
 static void a_line_of_signs_is_looked_at_once(void **state) {
     (void)state;
     struct dg_buf text = DG_BUF_INIT(4 << 20);
@@ -122,6 +143,7 @@ static void a_line_of_signs_is_looked_at_once(void **state) {
     dg_buf_adds(&text, "\nDecode batch, run: 1\n");
     check(FX_LAUNCHES | FX_FINDINGS, text.ptr, "launch 1-2 pulse 2\nbatch 2 n=1\n");
     dg_buf_release(&text);
+    assert_true(cost_of_signs("\r") < 20 * cost_of_signs("\n"));
 }
 
 static void the_first_pattern_of_a_sign_counts(void **state) {

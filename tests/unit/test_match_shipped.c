@@ -149,26 +149,18 @@ static void read_folder(struct texts *t, const char *dir) {
     dg_names_free(names, n);
 }
 
-static uint64_t state_of_chance = 88172645463325252u;
-static uint32_t chance(uint32_t n) {
-    state_of_chance ^= state_of_chance << 13;
-    state_of_chance ^= state_of_chance >> 7;
-    state_of_chance ^= state_of_chance << 17;
-    return (uint32_t)(state_of_chance >> 33) % n;
-}
-
 /* Runs of lines of a few texts, one after the other, some of them cut or joined in the middle of a line. */
 static void mix(const struct texts *t, struct dg_buf *out) {
-    for (uint32_t parts = 2 + chance(12); parts; parts--) {
-        struct dg_slice s = dg_buf_slice(&t->v[chance((uint32_t)t->n)]);
+    for (uint32_t parts = 2 + unit_any(12); parts; parts--) {
+        struct dg_slice s = dg_buf_slice(&t->v[unit_any((uint32_t)t->n)]);
         if (!s.len) continue;
-        size_t from = chance((uint32_t)s.len), len = 1 + chance(6000);
-        if (chance(4)) {
+        size_t from = unit_any((uint32_t)s.len), len = 1 + unit_any(6000);
+        if (unit_any(4)) {
             ptrdiff_t nl = dg_slice_find_ch(dg_slice_from(s, from), '\n');
             from += nl < 0 ? 0 : (size_t)nl + 1;
         }
         dg_buf_add_slice(out, dg_slice_upto(dg_slice_from(s, from), len));
-        if (chance(3)) dg_buf_addc(out, chance(8) ? '\n' : '\r');
+        if (unit_any(3)) dg_buf_addc(out, unit_any(8) ? '\n' : '\r');
     }
 }
 
@@ -191,7 +183,7 @@ static void mixtures_give_the_same_on_every_way(void **state) {
         struct fx_log log = {0};
         struct dg_buf text = DG_BUF_INIT(1 << 20);
         mix(t, &text);
-        fx_add(&log, KINDS[chance(DG_COUNT(KINDS))], dg_buf_slice(&text));
+        fx_add(&log, KINDS[unit_any(DG_COUNT(KINDS))], dg_buf_slice(&text));
         fx_expect_log(&shipped, &log, blocks, FX_ALL, NULL);
         dg_buf_release(&text);
     }

@@ -139,27 +139,19 @@ static void in_a_long_line(void **state) {
     dg_buf_release(&text);
 }
 
-static uint32_t any(uint32_t n) {
-    static uint64_t state = 88172645463325252u;
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 33) % n;
-}
-
 /* Literals cut out of a text of few letters: they share grams, and stand in it everywhere. */
 static void literals_out_of_the_text(void **state) {
     (void)state;
     static struct needle needles[NEEDLES_MAX];
     static char text[6200];
     for (int round = 0; round < 60; round++) {
-        uint32_t letters = 2 + any(20), n = 1 + any(round % 8 ? 60 : 3000), len = 100 + any(6000);
-        for (uint32_t i = 0; i < len; i++) text[i] = any(80) ? (char)('a' + any(letters)) : '\n';
+        uint32_t letters = 2 + unit_any(20), n = 1 + unit_any(round % 8 ? 60 : 3000), len = 100 + unit_any(6000);
+        for (uint32_t i = 0; i < len; i++) text[i] = unit_any(80) ? (char)('a' + unit_any(letters)) : '\n';
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t size = 5 + any(any(2) ? 6 : 40);
-            needles[i] = (struct needle){.lit = dg_slice(text + any(len - size), size)};
+            uint32_t size = 5 + unit_any(unit_any(2) ? 6 : 40);
+            needles[i] = (struct needle){.lit = dg_slice(text + unit_any(len - size), size)};
         }
-        assert_true(same(needles, n, dg_slice(text, len), any(20)) > 0);
+        assert_true(same(needles, n, dg_slice(text, len), unit_any(20)) > 0);
     }
 }
 
@@ -200,7 +192,7 @@ static void lines_as_plain(void **state) {
     static char text[5000 + AFTER];
     for (int round = 0; round < 200; round++) {
         size_t len = 0;
-        while (len < 4900 - 100 * (size_t)(round % 40)) len += (size_t)sprintf(text + len, "%s", WORDS[any(9)]);
+        while (len < 4900 - 100 * (size_t)(round % 40)) len += (size_t)sprintf(text + len, "%s", WORDS[unit_any(9)]);
         hits_find(&quick, text, len, 0, 0, -1, &a);
         hits_find(&plain, text, len, 0, 0, -1, &b);
         assert_true(a.n_lines == b.n_lines && a.n_hits == b.n_hits && a.line_at_to == b.line_at_to);

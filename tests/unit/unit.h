@@ -19,6 +19,15 @@
         assert_memory_equal(unit_s_.ptr ? unit_s_.ptr : "", unit_t_.ptr, unit_t_.len);                                 \
     } while (0)
 
+/* By chance, the same in each run: below n. */
+static inline uint32_t unit_any(uint32_t n) {
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 32) % n;
+}
+
 /* Run `body` with its first, second, … allocation failing, until it runs through. Each failure must be -DG_E_NOMEM;
  * returns how many there were. */
 static inline unsigned unit_fail_each(int (*body)(void *), void *arg) {
