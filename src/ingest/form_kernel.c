@@ -74,10 +74,11 @@ const char *dg_form_kernel_date(struct scan *s, const char *p) {
         struct scan in = {.end = close};
         const char *day = p + 1;
         while (day < close && !dg_is_digit(*day) && *day != ' ') day++;
-        st.mon = dg_stamp_month(between(p + 1, day));
         const char *clock = byte(&in, number(&in, blanks(&in, day), 1, 2, &st.day), ' ');
         const char *min = byte(&in, number(&in, clock, 2, 2, &st.hour), ':');
-        if (!st.mon || number(&in, min, 2, 2, &st.min) != close) return NULL;
+        if (number(&in, min, 2, 2, &st.min) != close) return NULL;
+        st.mon = dg_stamp_month(between(p + 1, day));
+        if (!st.mon) return NULL;
     }
     dg_scan_time(s, &st);
     s->forms |= DG_FORM_KERNEL;
@@ -135,12 +136,11 @@ static char kernel_level(struct dg_slice word) {
 /* "kern  :warn  : " of dmesg -x. */
 const char *dg_form_facility(struct scan *s, const char *p) {
     static const char *const words[] = {"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "cron"};
-    const char *q = name(s, p, "");
-    if (!q || q - p > 6) return NULL;
+    const char *q = name(s, p, ""), *word = q ? byte(s, blanks(s, q), ':') : NULL;
+    if (!word || q - p > 6) return NULL;
     bool known = false;
     for (size_t i = 0; i < DG_COUNT(words); i++) known |= dg_slice_is(between(p, q), words[i]);
-    const char *word = known ? byte(s, blanks(s, q), ':') : NULL;
-    q = word ? name(s, word, "") : NULL;
+    q = known ? name(s, word, "") : NULL;
     char level = q ? kernel_level(between(word, q)) : 0;
     q = q ? byte(s, blanks(s, q), ':') : NULL;
     if (!level || !byte(s, q, ' ')) return NULL;

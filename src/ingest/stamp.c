@@ -140,11 +140,10 @@ int dg_stamp_month(struct dg_slice word) {
         return named && number >= 1 && number <= 12 ? number : 0;
     }
     for (size_t i = 0; i < DG_COUNT(months); i++) {
-        size_t n = strlen(months[i].start), k = 0;
-        if (word.len < n) continue;
-        while (k < n && (p[k] == months[i].start[k] || (dg_is_letter(p[k]) && (p[k] | 0x20) == months[i].start[k])))
-            k++;
-        if (k == n) return months[i].mon;
+        const char *start = months[i].start;
+        size_t k = 0;
+        while (k < word.len && start[k] && (p[k] == start[k] || (dg_is_letter(p[k]) && (p[k] | 0x20) == start[k]))) k++;
+        if (!start[k]) return months[i].mon;
     }
     return 0;
 }

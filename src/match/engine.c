@@ -6,11 +6,12 @@ int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_ma
     *e = (struct engine){.m = m, .opts = opts, .arena = arena, .launch = DG_NONE};
     if (scanner_init(&e->scanner, m, opts)) return -DG_E_NOMEM;
     e->rules = dg_calloc(m->rules->n_rules, sizeof(*e->rules));
+    e->begun = dg_calloc(m->rules->n_rules / 64 + 1, sizeof(*e->begun));
     e->services = dg_calloc(m->lazy_to - m->lazy_from, sizeof(*e->services));
     e->worth = dg_calloc(lists_of(&m->sieve) / 64, sizeof(*e->worth));
     e->now = dg_calloc(1, sizeof(*e->now));
     e->before = dg_calloc(1, sizeof(*e->before));
-    return e->rules && e->services && e->worth && e->now && e->before ? 0 : -DG_E_NOMEM;
+    return e->rules && e->begun && e->services && e->worth && e->now && e->before ? 0 : -DG_E_NOMEM;
 }
 
 static void fatals_release(struct fatals *f) {
@@ -32,6 +33,7 @@ void engine_release(struct engine *e) {
     fatals_release(e->now);
     fatals_release(e->before);
     free(e->rules);
+    free(e->begun);
     free(e->services);
     free(e->worth);
     free(e->records);

@@ -47,26 +47,30 @@ enum limits {
 /* What a built-in literal may mean. */
 enum sign { SIGN_NONE, SIGN_TRACEBACK, SIGN_LEVEL, SIGN_EXCEPTION, SIGN_TERMINATE, SIGN_ABORT, SIGN_OTHER };
 
-/* Which needles of a literal are handled together, as one sight of a line: later steps, as most are out of turn, those
- * of guesses apart; and what a `not` forbids, where it has no regex. */
-enum chain { CHAIN_NONE, CHAIN_STEPS, CHAIN_GUESS_STEPS, CHAIN_NOTS, CHAINS };
+/* Which needles of a literal are one sight of a line: later steps, as most are out of turn, those of guesses apart;
+ * what a `not` forbids, where it has no regex; and guesses, until it is clear that no rule knows the line. */
+enum chain { CHAIN_NONE, CHAIN_STEPS, CHAIN_GUESS_STEPS, CHAIN_NOTS, CHAIN_GUESSES, CHAINS };
 
+struct needs;
 /* A literal that is sought, of a pattern or built in. Numbered in the order in which the hits of one line are handled.
  */
 struct needle {
-    struct dg_slice lit;
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
-    enum sign sign;
-    struct dg_rare rare; /* by what it is sought */
-    uint32_t kinds;      /* of its rule, close at hand, as are these: */
-    bool later;          /* a later step of a sequence: whether it is sought depends on what was read before */
-    bool once;           /* one match on a line is enough */
-    bool guess;          /* a guess, made where no rule knows the line */
-    bool knows;          /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
-    enum chain chain;
-    uint32_t literal; /* its literal */
-    uint32_t same;    /* the next needle of the same literal and chain, or DG_NONE */
+    _Atomic(struct needs *) needs; /* what its regex needs; made when first asked for */
+    uint32_t literal;              /* its literal */
+    uint32_t same;                 /* the next needle of the same literal and chain, or DG_NONE */
+    struct dg_rare rare;           /* by what it is sought */
+    uint8_t chain, sign;           /* enum chain, enum sign */
+    /* What the rule says, close at hand: */
+    bool later : 1;         /* a later step of a sequence: whether it is sought depends on what was read before */
+    bool once : 1;          /* one match on a line is enough */
+    bool guess : 1;         /* a guess, made where no rule knows the line */
+    bool knows : 1;         /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
+    bool harmless : 1;      /* the line is no failure */
+    bool alone : 1;         /* has a say by a part alone: who says that a line is no failure, or opens its text */
+    uint32_t kinds, number; /* the rule's */
+    struct dg_slice lit;
 };
 
 struct literal { /* a text that is sought, once, for all its needles */
@@ -132,17 +136,18 @@ struct regex { /* a compiled pattern */
     } groups[CAPS_MAX];
 };
 
-/* What a text must hold: of each of some lists one text, of which three grams are known, by their hashes. */
-enum { NEEDS_MAX = 32, GRAMS_BITS = 11 };
-struct needs {
-    struct need {
-        uint16_t grams[3];
-        bool last; /* of its list */
-    } v[NEEDS_MAX];
-    uint8_t n;
+/* A text must hold, of each of some lists, one text, of which three grams are known, by their hashes. */
+enum { NEEDS_MAX = 128, GRAMS_BITS = 11 };
+struct need {
+    uint16_t grams[3];
+    bool last; /* of its list */
 };
-struct grams { /* of three bytes: does a text hold one of this hash? */
-    bool held[1 << GRAMS_BITS];
+struct needs {
+    unsigned n;
+    struct need v[];
+};
+struct grams { /* of three bytes: the text at hand holds one of this hash where that is `now` */
+    uint8_t held[1 << GRAMS_BITS], now;
 };
 
 struct dg_matcher {
@@ -154,7 +159,6 @@ struct dg_matcher {
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else; then built-in ones */
     struct sieve sieve;
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
-    _Atomic(struct needs *) *needs;   /* by needle, what its regex needs, in the same way */
     pcre2_compile_context *context;   /* of regex_context() */
 };
 extern struct regex REGEX_BAD;
@@ -240,15 +244,19 @@ struct scanner { /* one thread's means */
         uint32_t *at;   /* by needle: where its literal begins, the first time */
         uint32_t n, n_top;
     } on_line;
-    uint64_t *said;    /* bits: the lists in hits.said */
-    uint64_t *matched; /* per rule: the line it was last found to match on */
-    uint32_t *tried;   /* per pattern: how often its regex ran */
-    uint64_t serial;   /* of lines */
+    struct grams grams; /* of the message at hand */
+    uint64_t *said;     /* bits: the lists in hits.said */
+    uint64_t *matched;  /* per rule: the line it was last found to match on */
+    uint32_t *tried;    /* per pattern: how often its regex ran */
+    uint64_t serial;    /* of lines */
 };
 int scanner_init(struct scanner *s, const struct dg_matcher *m, const struct dg_match_opts *opts);
 void scanner_release(struct scanner *s);
 int hits_init(struct hits *h, const struct dg_matcher *m);
 void hits_release(struct hits *h);
+/* The guesses among n sights of the line at hand, which were not tried, each by itself. Returns how many there are now.
+ */
+uint32_t spread_guesses(struct scanner *s, struct sight *v, uint32_t n);
 /* Search data[from, len); `line` is the number of the line that begins at `from`, `kind` that of the source; -1: no hit
  * is tried, and none murmurs. */
 void hits_find(struct scanner *s, const char *data, size_t len, size_t from, uint32_t line, int kind, struct hits *h);
@@ -373,6 +381,7 @@ struct engine {
 
     struct scanner scanner; /* for opened text */
     struct rule_state *rules;
+    uint64_t *begun;          /* bits: rules of which a step or part was seen */
     struct service *services; /* by needle - lazy_from */
     struct msg whole[DEPTH_MAX + 1],
         part; /* of the line at hand at each depth; the carriage-return part looked at last */
@@ -463,10 +472,10 @@ const struct msg *line_whole(struct engine *e, struct line *line);
 void regex_free(struct regex *r);
 
 /* ---- needs.c */
-/* Of `re`, or no regex, for texts that hold `lit`. */
-void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret);
+/* Of `re`, or no regex, for texts that hold `lit`: returns how many; room for NEEDS_MAX. */
+unsigned needs_of(struct dg_slice re, struct dg_slice lit, struct need *ret);
 void grams_of(struct dg_slice text, struct grams *ret);
-bool needs_met(const struct needs *n, const struct grams *g); /* false: the regex does not match */
+bool needs_met(const struct need *v, unsigned n, const struct grams *g); /* false: the regex does not match */
 
 /* ---- engine.c */
 int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_match_opts *opts, struct dg_arena *arena);
@@ -501,7 +510,7 @@ void trouble_begins(struct engine *e);
 struct dg_place place_of(struct engine *e, const struct line *line, const struct msg *msg);
 bool same_process(long pid_a, int rank_a, long pid_b, int rank_b);
 /* Is it a later step of a sequence of which no step before it was seen? Whether it matches then changes nothing. */
-bool out_of_turn(const struct engine *e, const struct dg_pattern *p);
+bool out_of_turn(const struct engine *e, const struct needle *n);
 /* What it must not have beside it stands there. */
 void rule_forbid(struct engine *e, const struct dg_rule *rule, const struct dg_place *place);
 /* Has it nothing begun or waiting? Then what it must not have beside it changes nothing. */

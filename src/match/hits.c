@@ -45,6 +45,17 @@ static uint32_t take_off_line(struct on_line *o, struct sight *out) {
     return n;
 }
 
+uint32_t spread_guesses(struct scanner *s, struct sight *v, uint32_t n) {
+    const struct needle *needles = s->m->needles;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = v[i].needle;
+        put_on_line(&s->on_line, k, v[i].at);
+        while (needles[k].chain == CHAIN_GUESSES && (k = needles[k].same) != DG_NONE)
+            put_on_line(&s->on_line, k, v[i].at);
+    }
+    return take_off_line(&s->on_line, v);
+}
+
 /* ---- means */
 
 int scanner_init(struct scanner *s, const struct dg_matcher *m, const struct dg_match_opts *opts) {
@@ -128,17 +139,17 @@ static bool only_murmured(struct pass *p, const struct hit_line *l) {
     return true;
 }
 
-/* Close the line at hand: its needles in their order, and tried. One of which no hit is left is none. */
+/* Close the line at hand: its needles in their order, and tried; guesses each by itself, unless the trial found that
+ * the line is known. One of which no hit is left is none. */
 static void close_line(struct pass *p) {
     struct hits *h = p->h;
     if (!p->open) return;
     struct hit_line *l = &h->lines[h->n_lines - 1];
     p->open = false;
     l->n = take_off_line(&p->s->on_line, h->sights + l->first);
-    h->n_hits += l->n;
-    if (!p->tries) return;
-    trial_line(p->s, p->data, p->len, (enum dg_kind)p->kind, h, h->n_lines - 1);
-    if (only_murmured(p, l)) {
+    if (p->tries) trial_line(p->s, p->data, p->len, (enum dg_kind)p->kind, h, h->n_lines - 1);
+    if (!l->tried) l->n = spread_guesses(p->s, h->sights + l->first, l->n);
+    if (p->tries && only_murmured(p, l)) {
         l->n = 0;
         h->n_lines--;
     }

@@ -102,12 +102,6 @@ struct dg_place place_of(struct engine *e, const struct line *line, const struct
 
 static void open_text(struct engine *e, const struct dg_rule *rule, const struct line *outer, struct dg_slice text);
 
-/* Only who says that a line is no failure, or opens its text, has a say by a part alone. */
-static bool speaks_alone(const struct dg_rule *rule) {
-    return rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT ||
-           rule->opens >= DG_OPENS_TEXT;
-}
-
 /* The message of the line that the sight's pattern matches, or NULL; stage 1 may have tried it. */
 static const struct msg *match_of(struct engine *e, const struct hits *h, const struct sight *sight,
                                   const struct dg_pattern *p, size_t base, struct line *line, struct caps *caps) {
@@ -120,28 +114,23 @@ static const struct msg *match_of(struct engine *e, const struct hits *h, const 
 /* Is its rule to be heard here? */
 static bool is_heard(const struct engine *e, const struct needle *n) {
     if (e->only && n->rule != e->only) return false;
-    return !e->rules[n->pattern->rule].off && n->kinds & DG_KIND_BIT(e->kind);
-}
-
-static void note_role(struct line *line, const struct dg_rule *rule) {
-    if (rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT)
-        line->harmless = true;
+    return !e->rules[n->number].off && n->kinds & DG_KIND_BIT(e->kind);
 }
 
 static void try_needle(struct engine *e, const struct hits *h, const struct sight *sight, const struct needle *n,
                        size_t base, struct line *line) {
     const struct dg_rule *rule = n->rule;
-    struct rule_state *s = &e->rules[n->pattern->rule];
-    if (!is_heard(e, n)) return;
+    struct rule_state *s = &e->rules[n->number];
+    bool beside = out_of_turn(e, n) && !n->alone;
+    if (beside || !is_heard(e, n)) return;
     if (s->last_seq == line->seq + 1 && !n->pattern->negative && !n->pattern->opens_end) { /* once per line */
         line->known |= n->knows;
         return;
     }
-    if (out_of_turn(e, n->pattern) && !speaks_alone(rule)) return;
     struct caps caps;
     const struct msg *msg = match_of(e, h, sight, n->pattern, base, line, &caps);
     if (!msg) return;
-    note_role(line, rule);
+    line->harmless |= n->harmless;
     if (n->knows) line->known = true;
     rule_hit(e, n->pattern, line, msg, &caps);
     if (rule->opens < DG_OPENS_TEXT || line->depth >= DEPTH_MAX) return;
@@ -158,12 +147,12 @@ static void forbid(struct engine *e, const struct sight *sight, size_t base, str
     struct dg_place place = place_of(e, line, msg);
     for (uint32_t i = sight->needle; i != DG_NONE; i = needles[i].same) {
         if (!is_heard(e, &needles[i])) continue;
-        note_role(line, needles[i].rule);
+        line->harmless |= needles[i].harmless;
         rule_forbid(e, needles[i].rule, &place);
     }
 }
 
-/* The needle of the sight, and all of its chain. */
+/* The needle of the sight, and all of its chain; guesses are each by itself by now. */
 static void try_sight(struct engine *e, const struct hits *h, const struct sight *sight, size_t base,
                       struct line *line) {
     const struct needle *n = &e->m->needles[sight->needle];
@@ -172,7 +161,7 @@ static void try_sight(struct engine *e, const struct hits *h, const struct sight
         return;
     }
     try_needle(e, h, sight, n, base, line);
-    while (n->chain != CHAIN_NONE && n->same != DG_NONE) {
+    while ((n->chain == CHAIN_STEPS || n->chain == CHAIN_GUESS_STEPS) && n->same != DG_NONE) {
         n = &e->m->needles[n->same];
         try_needle(e, h, sight, n, base, line);
     }
@@ -184,7 +173,7 @@ static bool is_built_in(const struct dg_matcher *m, uint32_t needle) { return ne
 static enum sign head_on(const struct engine *e, const struct sight *sights, uint32_t n) {
     enum sign head = SIGN_NONE;
     for (uint32_t i = n; i-- > 0 && is_built_in(e->m, sights[i].needle);) {
-        enum sign sign = e->m->needles[sights[i].needle].sign;
+        enum sign sign = (enum sign)e->m->needles[sights[i].needle].sign;
         if (sign == SIGN_TRACEBACK || sign == SIGN_TERMINATE) head = sign;
     }
     return head;
@@ -211,7 +200,7 @@ static void line_hits(struct engine *e, struct line *line, const struct hits *h,
         if (!line->known || e->only || !e->m->needles[sights[i].needle].guess)
             try_sight(e, h, &sights[i], l->start, line);
     for (; i < n && read && !e->record && !line->harmless; i++)
-        if (fatal_line(e, line, e->m->needles[sights[i].needle].sign)) break;
+        if (fatal_line(e, line, (enum sign)e->m->needles[sights[i].needle].sign)) break;
     e->record = NULL;
 }
 

@@ -60,22 +60,27 @@ static bool is_later(const struct dg_rule *rule, const struct dg_pattern *p) {
 static enum chain chain_of(const struct dg_rule *rule, const struct dg_pattern *p) {
     int order = order_of(p, rule);
     if (order == NOTS && !p->re.len) return CHAIN_NOTS;
-    if (order < PLAIN || !is_later(rule, p)) return CHAIN_NONE;
-    return dg_rule_guesses(rule) ? CHAIN_GUESS_STEPS : CHAIN_STEPS;
+    if (order < PLAIN) return CHAIN_NONE;
+    if (is_later(rule, p)) return dg_rule_guesses(rule) ? CHAIN_GUESS_STEPS : CHAIN_STEPS;
+    return order == GUESS ? CHAIN_GUESSES : CHAIN_NONE;
 }
 
 static struct needle needle_of(const struct dg_matcher *m, const struct dg_pattern *p) {
     const struct dg_rule *rule = &m->rules->rules[p->rule];
     bool any = rule->mode == DG_MATCH_ANY;
+    bool harmless = rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT;
     return (struct needle){
         .lit = p->lit,
         .pattern = p,
         .rule = rule,
         .rare = p->rare,
         .kinds = rule->kinds,
+        .number = p->rule,
         .later = is_later(rule, p),
         .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
-        .chain = chain_of(rule, p),
+        .chain = (uint8_t)chain_of(rule, p),
+        .harmless = harmless,
+        .alone = harmless || rule->opens >= DG_OPENS_TEXT,
         .guess = dg_rule_guesses(rule),
         .knows = rule->role == DG_ROLE_CAUSE && any && !p->negative && !dg_rule_on_trial(rule),
     };
@@ -108,11 +113,10 @@ static bool collect(struct dg_matcher *m) {
             if (order[i] == o) add_needle(m, rs->patterns[i]);
     }
     m->lazy_to = m->n_needles;
-    m->needs = dg_calloc(m->lazy_to, sizeof(*m->needs));
-    if (!m->needs) return false;
     for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++) {
         struct dg_slice lit = dg_cstr(BUILT_IN[i].lit);
-        m->needles[m->n_needles++] = (struct needle){.lit = lit, .sign = BUILT_IN[i].sign, .rare = dg_rare_gram(lit)};
+        m->needles[m->n_needles++] =
+            (struct needle){.lit = lit, .sign = (uint8_t)BUILT_IN[i].sign, .rare = dg_rare_gram(lit)};
     }
     return true;
 }
@@ -137,9 +141,8 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
 void dg_matcher_free(struct dg_matcher *m) {
     if (!m) return;
     for (uint32_t i = 0; m->regexes && i < m->rules->n_patterns; i++) regex_free(atomic_load(&m->regexes[i]));
-    for (uint32_t i = 0; m->needs && i < m->lazy_to; i++) free(atomic_load(&m->needs[i]));
+    for (uint32_t i = 0; i < m->n_needles; i++) free(atomic_load(&m->needles[i].needs));
     free(m->regexes);
-    free(m->needs);
     pcre2_compile_context_free(m->context);
     free(m->needles);
     sieve_release(&m->sieve);

@@ -2,8 +2,9 @@
  * literal hold nothing of what its regex seeks besides, and need not be searched for that.
  *
  * Read are the regex's plain characters, its groups and alternatives; what is optional, looked ahead or behind, or not
- * understood demands nothing. Within a group the longest texts that are demanded stand for it. */
+ * understood demands nothing. The longest texts that one of several alternatives demands stand for it. */
 #include "match/engine.h"
+#include <limits.h>
 
 enum { RUN_MAX = 64, GRAM = 3, DEPTH = 16 };
 
@@ -24,18 +25,32 @@ struct demand {
 struct parse {
     const char *p, *end;
     struct dg_slice lit;
-    struct needs *all; /* where all demands of the outermost sequence go */
+    struct need *all; /* where all demands go */
+    unsigned n_all;
     int depth;
     bool lost; /* something was met that may change the meaning of all */
 };
 
-/* The longer, thus rarer, one stands for its sequence; the outermost demands all. */
+/* Their room is large, and mostly left as it is. */
+static void clear(struct demand *d) { d->n = d->shortest = 0; }
+
+static void append(struct need *to, const struct demand *d) { memcpy(to, d->v, d->n * sizeof(*d->v)); }
+
+/* The longer, thus rarer, one stands for its sequence. */
+static void stand_for(const struct demand *d, struct demand *best) {
+    if (d->shortest <= best->shortest) return;
+    append(best->v, d);
+    best->n = d->n;
+    best->shortest = d->shortest;
+}
+
+/* All are demanded, too; what turns out to stand in one alternative of several is taken back. */
 static void add_demand(struct parse *s, const struct demand *d, struct demand *best) {
-    if (d->shortest > best->shortest) *best = *d;
-    if (s->depth || !d->n || s->all->n + d->n > NEEDS_MAX) return;
-    memcpy(s->all->v + s->all->n, d->v, d->n * sizeof(*d->v));
-    s->all->n = (uint8_t)(s->all->n + d->n);
-    s->all->v[s->all->n - 1].last = true;
+    stand_for(d, best);
+    if (!d->n || s->n_all + d->n > NEEDS_MAX) return;
+    append(s->all + s->n_all, d);
+    s->n_all += d->n;
+    s->all[s->n_all - 1].last = true;
 }
 
 /* Plain characters in a row. */
@@ -44,10 +59,20 @@ struct run {
     size_t n;
 };
 
+/* The last of them, which stand before each alternative of the group behind. */
+static struct run tail_of(const struct run *r) {
+    struct run tail = {.n = r->n < GRAM ? r->n : GRAM - 1};
+    memcpy(tail.text, r->text + r->n - tail.n, tail.n);
+    return tail;
+}
+
 static void add_text(struct parse *s, const char *p, size_t n, struct demand *best) {
     if (n < GRAM || dg_slice_find(s->lit, dg_slice(p, n)) >= 0) return;
-    struct need need = {.grams = {gram_hash(p), gram_hash(p + (n - GRAM) / 2), gram_hash(p + n - GRAM)}};
-    add_demand(s, &(struct demand){.v = {need}, .n = 1, .shortest = (unsigned)n}, best);
+    struct demand d;
+    d.v[0] = (struct need){.grams = {gram_hash(p), gram_hash(p + (n - GRAM) / 2), gram_hash(p + n - GRAM)}};
+    d.n = 1;
+    d.shortest = (unsigned)n;
+    add_demand(s, &d, best);
 }
 
 /* What is known to be there, as it is the literal, is left out. */
@@ -95,7 +120,7 @@ static void skip_class(struct parse *s) {
     closing(s);
 }
 
-static void alternatives(struct parse *s, struct demand *ret);
+static void alternatives(struct parse *s, struct run before, struct demand *ret);
 
 enum group { PLAIN_GROUP, LOOKING, OTHER_GROUP };
 
@@ -113,17 +138,23 @@ static enum group group_kind(struct parse *s) {
     return PLAIN_GROUP;
 }
 
-static void group(struct parse *s, struct demand *best) {
-    struct demand inner = {.n = 0};
+static void group(struct parse *s, struct run before, struct demand *best) {
+    struct demand inner;
+    unsigned demanded = s->n_all;
     enum group kind = group_kind(s);
     if (kind == OTHER_GROUP || ++s->depth > DEPTH) {
         s->lost = true;
         return;
     }
-    alternatives(s, &inner);
+    alternatives(s, before, &inner);
     s->depth--;
     closing(s);
-    if (quantifier(s) != OPTIONAL && kind == PLAIN_GROUP) add_demand(s, &inner, best);
+    if (quantifier(s) == OPTIONAL || kind != PLAIN_GROUP)
+        s->n_all = demanded;
+    else if (s->n_all > demanded)
+        stand_for(&inner, best);
+    else
+        add_demand(s, &inner, best);
 }
 
 /* One character, or a class. Is it a plain one? */
@@ -140,14 +171,14 @@ static bool character(struct parse *s, char *ret) {
 }
 
 /* Up to the next '|' or ')' of this depth. */
-static void sequence(struct parse *s, struct demand *best) {
-    struct run run = {.n = 0};
+static void sequence(struct parse *s, struct run run, struct demand *best) {
     while (s->p < s->end && *s->p != '|' && *s->p != ')' && !s->lost) {
         char c;
         if (*s->p == '(') {
+            struct run before = tail_of(&run);
             s->p++;
             end_run(s, &run, best);
-            group(s, best);
+            group(s, before, best);
             continue;
         }
         bool plain = character(s, &c);
@@ -160,43 +191,56 @@ static void sequence(struct parse *s, struct demand *best) {
 }
 
 /* One of them is demanded: nothing is where one of them demands nothing. */
-static void alternatives(struct parse *s, struct demand *ret) {
-    struct demand all = {.shortest = UINT8_MAX};
-    bool none = false;
+static void alternatives(struct parse *s, struct run before, struct demand *ret) {
+    unsigned demanded = s->n_all, shortest = UINT_MAX;
+    bool none = false, several = false;
+    clear(ret);
     for (bool more = true; more && !s->lost;) {
-        struct demand one = {.n = 0};
-        sequence(s, &one);
-        none |= !one.n || all.n + one.n > NEEDS_MAX;
-        for (unsigned i = 0; i < one.n && !none; i++) all.v[all.n++] = one.v[i];
-        if (one.shortest < all.shortest) all.shortest = one.shortest;
+        struct demand one;
+        clear(&one);
+        sequence(s, before, &one);
+        none |= !one.n || ret->n + one.n > NEEDS_MAX;
+        if (!none) append(ret->v + ret->n, &one);
+        if (!none) ret->n += one.n;
+        if (one.shortest < shortest) shortest = one.shortest;
         more = s->p < s->end && *s->p == '|';
+        several |= more;
         s->p += more;
     }
-    *ret = none ? (struct demand){.n = 0} : all;
+    if (several) s->n_all = demanded;
+    ret->shortest = shortest;
+    if (none) clear(ret);
 }
 
-void needs_of(struct dg_slice re, struct dg_slice lit, struct needs *ret) {
-    struct demand first = {.n = 0};
-    *ret = (struct needs){.n = 0};
-    if (!re.len) return;
+unsigned needs_of(struct dg_slice re, struct dg_slice lit, struct need *ret) {
+    struct demand whole, best;
     struct parse s = {.p = re.ptr, .end = re.ptr + re.len, .lit = lit, .all = ret};
-    sequence(&s, &first);
-    if (s.lost || s.p != s.end) *ret = (struct needs){.n = 0}; /* other alternatives may do without all that */
+    if (!re.len) return 0;
+    clear(&best);
+    alternatives(&s, (struct run){.n = 0}, &whole);
+    if (!s.n_all) add_demand(&s, &whole, &best);
+    return s.lost || s.p != s.end ? 0 : s.n_all;
 }
 
 void grams_of(struct dg_slice text, struct grams *ret) {
     size_t i = 0;
-    memset(ret, 0, sizeof(*ret));
-    for (; i + sizeof(uint32_t) <= text.len; i++) ret->held[gram_hash_of(gram_load(text.ptr + i) << 8)] = true;
-    if (i + GRAM <= text.len) ret->held[gram_hash(text.ptr + i)] = true;
+    if (!++ret->now) *ret = (struct grams){.now = 1};
+    for (; i + sizeof(uint32_t) <= text.len; i += 2) {
+        uint32_t two = gram_load(text.ptr + i);
+        ret->held[gram_hash_of(two << 8)] = ret->held[gram_hash_of(two & ~UINT32_C(0xff))] = ret->now;
+    }
+    for (; i + GRAM <= text.len; i++) ret->held[gram_hash(text.ptr + i)] = ret->now;
 }
 
-bool needs_met(const struct needs *n, const struct grams *g) {
+static bool holds(const struct grams *g, const struct need *n) {
+    return g->held[n->grams[0]] == g->now && g->held[n->grams[1]] == g->now && g->held[n->grams[2]] == g->now;
+}
+
+bool needs_met(const struct need *v, unsigned n, const struct grams *g) {
     bool met = false;
-    for (unsigned i = 0; i < n->n; i++) {
-        const uint16_t *v = n->v[i].grams;
-        met |= g->held[v[0]] & g->held[v[1]] & g->held[v[2]];
-        if (!n->v[i].last) continue;
+    for (unsigned i = 0; i < n; i++) {
+        met = met || holds(g, &v[i]);
+        if (!v[i].last) continue;
         if (!met) return false;
         met = false;
     }

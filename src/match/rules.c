@@ -99,6 +99,7 @@ static void inst_clear(struct inst *in, const struct dg_rule *rule) {
 static struct inst *inst_new(struct engine *e, const struct dg_rule *rule, const struct dg_place *place) {
     struct rule_state *s = state_of(e, rule);
     struct inst *in = NULL;
+    bit_set(e->begun, (uint32_t)(s - e->rules));
     if (!s->insts) s->insts = dg_calloc(rule->within_process ? INSTS_MAX : 1, sizeof(*s->insts));
     if (s->insts && s->n_insts < (rule->within_process ? INSTS_MAX : 1)) {
         in = &s->insts[s->n_insts];
@@ -203,11 +204,12 @@ static struct inst *chain_before(struct engine *e, const struct dg_rule *rule, u
     return best;
 }
 
-bool out_of_turn(const struct engine *e, const struct dg_pattern *p) {
-    const struct rule_state *s = &e->rules[p->rule];
-    if (!p->part || p->negative || p->opens_end || e->m->rules->rules[p->rule].mode != DG_MATCH_SEQUENCE) return false;
+bool out_of_turn(const struct engine *e, const struct needle *n) {
+    if (!n->later) return false;
+    if (!bit_of(e->begun, n->number)) return true;
+    const struct rule_state *s = &e->rules[n->number];
     for (uint32_t i = 0; i < s->n_insts; i++)
-        if (s->insts[i].have[p->part - 1]) return false;
+        if (s->insts[i].have[n->pattern->part - 1]) return false;
     return true;
 }
 
@@ -236,7 +238,7 @@ static void sequence_part(struct engine *e, const struct dg_rule *rule, const st
 void rule_forbid(struct engine *e, const struct dg_rule *rule, const struct dg_place *place) {
     struct rule_state *s = state_of(e, rule);
     s->not_seq = place->seq + 1;
-    if (rule->mode == DG_MATCH_ANY) decide(e, rule, place, true);
+    if (rule->mode == DG_MATCH_ANY && s->n_pending) decide(e, rule, place, true);
     for (uint32_t i = 0; i < s->n_insts; i++)
         if (!rule->within_process || same_process(s->insts[i].pid, s->insts[i].rank, place->pid, place->rank))
             inst_clear(&s->insts[i], rule);

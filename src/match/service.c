@@ -11,7 +11,9 @@ static bool is_not(const struct dg_matcher *m, uint32_t needle) { return needle 
 static bool may_wait(const struct dg_matcher *m, uint32_t needle) { return is_service(m, needle) || is_not(m, needle); }
 
 bool murmurs(const struct dg_matcher *m, const struct literal *l) {
-    if (l->needles[CHAIN_STEPS] != DG_NONE || l->needles[CHAIN_GUESS_STEPS] != DG_NONE) return false;
+    static const enum chain others[] = {CHAIN_STEPS, CHAIN_GUESS_STEPS, CHAIN_GUESSES};
+    for (size_t i = 0; i < DG_COUNT(others); i++)
+        if (l->needles[others[i]] != DG_NONE) return false;
     for (uint32_t n = l->needles[CHAIN_NONE]; n != DG_NONE; n = m->needles[n].same)
         if (!may_wait(m, n)) return false;
     return true;

@@ -8,29 +8,32 @@ struct line_trial { /* one line */
     enum dg_kind kind;
     struct hits *h;
     const struct msg *msg;
-    bool known; /* a rule knows it: nothing is to be guessed */
-    bool counted;
-    struct grams grams; /* of the message, once they are counted */
+    bool known;   /* a rule knows it: nothing is to be guessed */
+    bool counted; /* its grams are */
 };
 
 /* NULL: out of memory. */
-static const struct needs *needs_for(const struct dg_matcher *m, uint32_t needle) {
-    _Atomic(struct needs *) *slot = &m->needs[needle];
-    struct needs *n = atomic_load_explicit(slot, memory_order_acquire), *none = NULL;
-    if (n || !(n = dg_malloc(sizeof(*n)))) return n;
-    needs_of(m->needles[needle].pattern->re, m->needles[needle].lit, n);
-    if (atomic_compare_exchange_strong(slot, &none, n)) return n;
-    free(n);
+static const struct needs *needs_for(struct needle *needle) {
+    struct needs *known = atomic_load_explicit(&needle->needs, memory_order_acquire), *none = NULL;
+    if (known) return known;
+    struct need v[NEEDS_MAX];
+    unsigned n = needs_of(needle->pattern->re, needle->lit, v);
+    struct needs *made = dg_malloc(sizeof(*made) + n * sizeof(*v));
+    if (!made) return NULL;
+    made->n = n;
+    memcpy(made->v, v, n * sizeof(*v));
+    if (atomic_compare_exchange_strong(&needle->needs, &none, made)) return made;
+    free(made);
     return none;
 }
 
 /* Does the message hold what the regex, if any, needs at least? */
-static bool may_match(struct line_trial *t, uint32_t needle) {
-    const struct needs *n = needs_for(t->s->m, needle);
+static bool may_match(struct line_trial *t, struct needle *needle) {
+    const struct needs *n = needs_for(needle);
     if (!n || !n->n) return true;
-    if (!t->counted) grams_of(t->msg->body, &t->grams);
+    if (!t->counted) grams_of(t->msg->body, &t->s->grams);
     t->counted = true;
-    return needs_met(n, &t->grams);
+    return needs_met(n->v, n->n, &t->s->grams);
 }
 
 /* The regex's answer; every so often it is timed. */
@@ -73,13 +76,13 @@ static enum trial try(struct line_trial *t, struct sight *sight, const char *lit
     const struct dg_matcher *m = t->s->m;
     if (sight->needle >= m->lazy_from) return TRIAL_NONE; /* a sign of service may wait */
     if (t->known && sight->needle >= m->guess_from) return TRIAL_FAILED;
-    const struct needle *n = &m->needles[sight->needle];
-    if (n->chain != CHAIN_NONE) return TRIAL_NONE;
+    struct needle *n = &m->needles[sight->needle];
+    if (n->chain != CHAIN_NONE && n->chain != CHAIN_GUESSES) return TRIAL_NONE;
     if (!(n->kinds & DG_KIND_BIT(t->kind))) return TRIAL_FAILED;
     if (n->later || (t->known && n->guess)) return TRIAL_NONE;
-    if (!may_match(t, sight->needle)) return TRIAL_FAILED;
+    if (!may_match(t, n)) return TRIAL_FAILED;
     const struct dg_pattern *p = n->pattern;
-    uint64_t *matched = &t->s->matched[p->rule];
+    uint64_t *matched = &t->s->matched[n->number];
     if (n->once && *matched == t->s->serial) return TRIAL_FAILED;
     if (lit_in(p, t->msg, lit) < 0) return TRIAL_FAILED;
     enum trial v = p->re.len ? by_regex(t, sight, p) : TRIAL_MATCHES;
@@ -87,6 +90,10 @@ static enum trial try(struct line_trial *t, struct sight *sight, const char *lit
     if (n->once) *matched = t->s->serial;
     t->known |= n->knows;
     return v;
+}
+
+static bool is_guess(const struct dg_matcher *m, uint32_t needle) {
+    return needle >= m->guess_from && needle < m->lazy_from;
 }
 
 static bool common(const char *data, size_t len, const struct hit_line *l) {
@@ -109,18 +116,18 @@ void trial_line(struct scanner *s, const char *data, size_t len, enum dg_kind ki
     if (!h->msgs) h->msgs = dg_malloc(HITS_MAX * sizeof(*h->msgs));
     if (!h->msgs) return;
     struct msg *msg = &h->msgs[line];
-    struct line_trial t; /* not all of it is set: grams are large */
-    t.s = s;
-    t.kind = kind;
-    t.h = h;
-    t.msg = msg;
-    t.known = t.counted = false;
+    struct line_trial t = {.s = s, .kind = kind, .h = h, .msg = msg};
     msg->bol = msg->eol = true;
     msg_split(s->opts, kind, dg_slice(data + l->start, l->end - l->start), msg);
     l->tried = true;
     struct sight *v = h->sights + l->first;
     uint32_t kept = 0;
+    bool spread = false;
     for (uint32_t i = 0; i < l->n; i++) {
+        if (!spread && !t.known && is_guess(s->m, v[i].needle)) {
+            l->n = i + spread_guesses(s, v + i, l->n - i);
+            spread = true;
+        }
         v[i].trial = (uint16_t)try(&t, &v[i], data + v[i].at);
         if (v[i].trial == TRIAL_FAILED) continue;
         if (i != kept) move(&v[kept], &v[i]);

@@ -3,11 +3,10 @@
 #include "match/engine.h"
 
 static bool met(struct dg_slice re, struct dg_slice lit, struct dg_slice text) {
-    struct needs needs;
-    struct grams grams;
-    needs_of(re, lit, &needs);
+    struct need needs[NEEDS_MAX];
+    static struct grams grams;
     grams_of(text, &grams);
-    return needs_met(&needs, &grams);
+    return needs_met(needs, needs_of(re, lit, needs), &grams);
 }
 
 static bool matches(struct dg_slice re, struct dg_slice text) {
@@ -75,6 +74,14 @@ static const struct {
     {"(?>abc|def)ghi", "defghi"},
     {"^abcdef$", "abcdef"},
     {"\\babcdef\\b", "abcdef"},
+    {"lib(?:GL|SM|)", "lib"},
+    {"lib(?:GL|SM)?\\.so", "lib.so"},
+    {"abc(?:def(?:ghi)?|jkl)", "abcjkl"},
+    {"abc(?:(?:def)ghi)?jkl", "abcjkl"},
+    {"abc(?<x>(?:def|ghi)jkl)*mno", "abcmno"},
+    {"abc(?=def(?:ghi))def", "abcdefghi"},
+    {"(?:abc|def)(?:ghi|jkl)", "defjkl"},
+    {"abc|(?:def)", "def"},
     {"", "anything"},
 };
 
@@ -88,6 +95,93 @@ static void no_form_is_denied(void **state) {
             if (dg_slice_find(text, dg_cstr(LITS[k])) >= 0 && !met(re, dg_cstr(LITS[k]), text))
                 fail_msg("/%s/ is denied to '%s'", FORMS[i].re, FORMS[i].text);
     }
+}
+
+/* A regex made by chance, and a text that it matches. */
+struct made {
+    char re[4096], text[4096];
+    size_t n_re, n_text;
+};
+
+static void add(struct made *m, const char *re, const char *text) {
+    m->n_re += (size_t)snprintf(m->re + m->n_re, sizeof(m->re) - m->n_re, "%s", re);
+    m->n_text += (size_t)snprintf(m->text + m->n_text, sizeof(m->text) - m->n_text, "%s", text);
+}
+
+/* Behind an item whose text begins at `from`: how often it may stand there, and does. */
+static void quantify(struct made *m, size_t from) {
+    static const struct {
+        const char *re;
+        unsigned least, most;
+    } TIMES[] = {{"", 1, 1},  {"", 1, 1},    {"", 1, 1},      {"?", 0, 1},    {"*", 0, 2},
+                 {"+", 1, 2}, {"{2}", 2, 2}, {"{0,2}", 0, 2}, {"{1,}?", 1, 2}};
+    uint32_t i = (uint32_t)unit_any(DG_COUNT(TIMES));
+    unsigned times = TIMES[i].least + (unsigned)unit_any(TIMES[i].most - TIMES[i].least + 1);
+    char one[sizeof(m->text)];
+    snprintf(one, sizeof(one), "%s", m->text + from);
+    m->text[m->n_text = from] = '\0';
+    add(m, TIMES[i].re, "");
+    for (; times && m->n_text + strlen(one) < sizeof(m->text) / 4; times--) add(m, "", one);
+    if (times) m->n_re = sizeof(m->re); /* too long: another */
+}
+
+static void make(struct made *m, unsigned depth);
+
+static void make_group(struct made *m, unsigned depth) {
+    static unsigned named;
+    char opens[32] = "(?:";
+    size_t from = m->n_text, taken = unit_any(3);
+    if (!unit_any(3)) snprintf(opens, sizeof(opens), "(?<name%u>", named++ % 10000);
+    add(m, opens, "");
+    for (size_t i = 0; i < 3; i++) {
+        struct made *other = calloc(1, sizeof(*other));
+        if (i) add(m, "|", "");
+        if (unit_any(8)) make(other, depth + 1);
+        add(m, other->re, i == taken ? other->text : "");
+        free(other);
+        if (i == taken && !unit_any(2)) break;
+    }
+    add(m, ")", "");
+    quantify(m, from);
+}
+
+static void make(struct made *m, unsigned depth) {
+    for (size_t items = 1 + unit_any(4); items && m->n_re < sizeof(m->re) / 8; items--) {
+        size_t from = m->n_text;
+        char plain[2] = {(char)('a' + unit_any(4)), '\0'};
+        switch (unit_any(depth < 4 ? 10 : 7)) {
+        default:
+            add(m, plain, plain);
+            if (!unit_any(6)) quantify(m, from);
+            break;
+        case 6:
+            add(m, "[a-d]", plain);
+            quantify(m, from);
+            break;
+        case 8:
+        case 9: make_group(m, depth); break;
+        }
+    }
+}
+
+static void what_matches_is_met(void **state) {
+    (void)state;
+    struct made *m = malloc(sizeof(*m));
+    size_t tried = 0;
+    for (int i = 0; i < 30000; i++) {
+        *m = (struct made){.n_re = 0};
+        make(m, 0);
+        if (m->n_re >= sizeof(m->re) / 2) continue;
+        struct dg_slice re = dg_slice(m->re, m->n_re), text = dg_slice(m->text, m->n_text);
+        size_t from = unit_any(text.len + 1), n = unit_any(text.len - from + 1);
+        struct dg_slice lit = dg_slice(text.ptr + from, n < 8 ? n : 8);
+        if (!met(re, lit, text)) fail_msg("/%s/ is denied to '%s' that holds '%.*s'", m->re, m->text, DG_FMT(lit));
+        if (i % 16) continue;
+        tried++;
+        if (!matches(re, text)) fail_msg("/%s/ does not match '%s'", m->re, m->text);
+    }
+    free(m);
+    assert_true(tried > 500);
 }
 
 static void no_regex_needs_nothing(void **state) {
@@ -105,6 +199,9 @@ static void what_is_missing_is_told(void **state) {
         {"^\\s*File \"[^\"]*/(?:vllm/lora/|sglang/srt/lora/)", "\", line ",
          "  File \"/app/vllm/worker.py\", line 5, in run"},
         {"(?:a|b)lpha+ beta", "x", "x alphabet"},
+        {"lib(?:GL|SM|uct)\\.so", "\\.so", "libcuda.so"},
+        {"(?<library>lib(?:torch|c10)\\.so)", "lib", "libcudart.so"},
+        {"(?:no kernel|not built)|too large", "x", "x is fine"},
         {"(?:RuntimeError|ValueError): (?<what>.*) is too large", "Error", "RuntimeError: it is too small"},
     };
     for (size_t i = 0; i < DG_COUNT(MISSING); i++)
@@ -115,9 +212,8 @@ static void what_is_missing_is_told(void **state) {
 static void expect_met(const struct dg_pattern *p, const struct dg_rule *rule, struct dg_slice text, size_t *told) {
     if (!p->re.len || dg_slice_find(text, p->lit) < 0 || !matches(p->re, text)) return;
     if (!met(p->re, p->lit, text)) fail_msg("%s: /%.*s/ is denied to an example", rule->id.ptr, DG_FMT(p->re));
-    struct needs needs;
-    needs_of(p->re, p->lit, &needs);
-    *told += needs.n > 0;
+    struct need needs[NEEDS_MAX];
+    *told += needs_of(p->re, p->lit, needs) > 0;
 }
 
 static void shipped_patterns(void **state) {
@@ -135,9 +231,8 @@ static void shipped_patterns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_form_is_denied),
-        cmocka_unit_test(no_regex_needs_nothing),
-        cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(no_form_is_denied),      cmocka_unit_test(what_matches_is_met),
+        cmocka_unit_test(no_regex_needs_nothing), cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(shipped_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
