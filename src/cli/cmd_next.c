@@ -171,7 +171,7 @@ int dg_cmd_next(struct dg_app *app) {
     json_t *report = NULL;
     int status, r = p.arena ? find(app, &p, &err) : dg_err_nomem(&err);
     if (!r) r = dg_app_rules(app, &err);
-    if (!r) r = dg_history_view(app, &p.attempt, p.cc_set, p.arena, &view, &err);
+    if (!r) r = dg_history_view(app, NULL, &p.attempt, p.cc_set, p.arena, &view, &err);
     if (!r && dg_slice_is(p.outcome, "garbage"))
         r = propose_for_garbage(app, &p, &view, &report, &err);
     else if (!r && !(report = dg_json_parse(p.report, &err)))

@@ -178,7 +178,7 @@ static int judge(struct dg_app *app, const char *engine, const struct dg_buf *co
     struct dg_buf cc_set = DG_BUF_INIT(1024);
     int r = dg_reason(&opts, arena, &d, err);
     if (!r) dg_history_devices(d->devices, d->n_devices, NULL, &cc_set);
-    if (!r) r = dg_history_view(app, &d->attempt, dg_buf_slice(&cc_set), arena, &view, err);
+    if (!r) r = dg_history_view(app, NULL, &d->attempt, dg_buf_slice(&cc_set), arena, &view, err);
     if (!r) {
         const struct dg_attempt *a = &d->attempt;
         f->engine = dg_catalog_engine(app->catalog, a->engine);

@@ -106,13 +106,22 @@ static void dump_member(const json_t *report, const char *object, const char *ke
     if (value) dg_report_dump(value, false, out);
 }
 
+struct dg_store *dg_history_open(struct dg_job *job) {
+    struct dg_job_history *h = &job->history;
+    if (!h->tried) dg_app_store(job->app, DG_STORE_WRITE, &h->store, &h->why);
+    h->tried = true;
+    return h->store;
+}
+
 int dg_history_record(struct dg_job *job, struct dg_slice report, int64_t *ret_id, struct dg_err *err) {
     const struct dg_diagnosis *d = job->d;
     const struct dg_attempt *a = &d->attempt;
     const struct dg_cause *c = d->n_causes ? &d->causes[0] : NULL;
-    struct dg_store *store = NULL;
-    int r = dg_app_store(job->app, DG_STORE_WRITE, &store, err);
-    if (r) return r;
+    struct dg_store *store = dg_history_open(job);
+    if (!store) {
+        *err = job->history.why;
+        return -err->code;
+    }
     struct dg_buf line = DG_BUF_INIT(TEXT_ROOM), set = DG_BUF_INIT(TEXT_ROOM), choices = DG_BUF_INIT(TEXT_ROOM),
                   rejects = DG_BUF_INIT(TEXT_ROOM);
     /* Out of the report, where secrets are masked already. */
@@ -149,9 +158,8 @@ int dg_history_record(struct dg_job *job, struct dg_slice report, int64_t *ret_i
         e.rule = c->rule_id;
         e.confidence = dg_cstr(dg_confidence_name(c->confidence));
     }
-    r = parsed ? dg_store_record(store, &e, ret_id, err) : -DG_E_INTERNAL;
+    int r = parsed ? dg_store_record(store, &e, ret_id, err) : -DG_E_INTERNAL;
     json_decref(parsed);
-    dg_store_close(store);
     dg_buf_release(&line);
     dg_buf_release(&set);
     dg_buf_release(&choices);
@@ -229,20 +237,19 @@ static bool view_row(void *ctx, const struct dg_history_row *row) {
     return !w->failed;
 }
 
-int dg_history_view(struct dg_app *app, const struct dg_attempt *a, struct dg_slice cc_set, struct dg_arena *arena,
-                    struct dg_history_view *ret, struct dg_err *err) {
-    struct dg_store *store = NULL;
+int dg_history_view(struct dg_app *app, struct dg_store *store, const struct dg_attempt *a, struct dg_slice cc_set,
+                    struct dg_arena *arena, struct dg_history_view *ret, struct dg_err *err) {
+    _cleanup_(dg_store_closep) struct dg_store *own = NULL;
     struct dg_err why = {0};
     *ret = (struct dg_history_view){0};
     if (!a->engine.len) return 0;
-    if (dg_app_store(app, DG_STORE_READ, &store, &why)) {
+    if (!store && dg_app_store(app, DG_STORE_READ, &own, &why)) {
         if (why.code != DG_E_NOTFOUND) dg_msg("%s", why.msg);
         return 0;
     }
     struct viewer w = {.a = a, .arena = arena};
     struct dg_store_like like = {cc_set, a->engine, a->model_family, a->quantization};
-    if (dg_store_tried(store, &like, view_row, &w, &why)) dg_msg("%s", why.msg);
-    dg_store_close(store);
+    if (dg_store_tried(store ? store : own, &like, view_row, &w, &why)) dg_msg("%s", why.msg);
     if (w.n && (ret->v = dg_arena_alloc(arena, w.n * sizeof(*w.v)))) {
         memcpy(ret->v, w.v, w.n * sizeof(*w.v));
         ret->n = (uint32_t)w.n;

@@ -214,6 +214,7 @@ static int join_look(struct dg_job *job, struct dg_err *err) {
 void dg_job_release(struct dg_job *job) {
     (void)join_look(job, NULL);
     json_decref(job->report);
+    dg_store_close(job->history.store);
     dg_ingest_free(job->ingest);
     dg_devices_release(&job->devices);
     dg_arena_free(job->arena);
@@ -235,8 +236,9 @@ static int launch_number(const struct dg_args *a, uint32_t *ret, struct dg_err *
 
 static int what_was_tried(struct dg_job *job, struct dg_history_view *ret, struct dg_err *err) {
     struct dg_buf cc_set = DG_BUF_INIT(1024);
+    struct dg_store *store = dg_args_has(&job->app->args, DG_OPT_NO_RECORD) ? NULL : dg_history_open(job);
     dg_history_devices(job->d->devices, job->d->n_devices, NULL, &cc_set);
-    int r = dg_history_view(job->app, &job->d->attempt, dg_buf_slice(&cc_set), job->arena, ret, err);
+    int r = dg_history_view(job->app, store, &job->d->attempt, dg_buf_slice(&cc_set), job->arena, ret, err);
     dg_buf_release(&cc_set);
     return r;
 }

@@ -25,7 +25,12 @@ struct dg_job {
     } texts[3];
     size_t n_texts;
     struct dg_diagnosis *d;
-    json_t *report;  /* after dg_job_report() */
+    json_t *report; /* after dg_job_report() */
+    struct dg_job_history {
+        struct dg_store *store; /* open for writing, or NULL and `why` */
+        struct dg_err why;
+        bool tried; /* to open it */
+    } history;
     uint64_t *heads; /* per source: hash of its first 64 KiB */
     size_t n_heads, cap_heads;
     struct dg_head *head;       /* the source that is read now */
@@ -53,12 +58,13 @@ int dg_job_report(struct dg_job *job, struct dg_err *err);
  * -DG_E_NOMEM. */
 int dg_job_libraries(struct dg_job *job);
 
-/* history.c: what is recorded of a diagnosis, and what was tried before it. */
+/* history.c: what is recorded of a diagnosis, and what was tried before it. The history is opened once for both. */
+struct dg_store *dg_history_open(struct dg_job *job); /* for writing; NULL: job->history.why */
 int dg_history_record(struct dg_job *job, struct dg_slice report, int64_t *ret_id, struct dg_err *err);
-/* What counts for an attempt on devices of these capabilities ("8.6,12.0"). An empty view where there is no history; a
- * history that cannot be read is a warning. */
-int dg_history_view(struct dg_app *app, const struct dg_attempt *a, struct dg_slice cc_set, struct dg_arena *arena,
-                    struct dg_history_view *ret, struct dg_err *err);
+/* What counts for an attempt on devices of these capabilities ("8.6,12.0"). `store`: NULL: opened for it. An empty view
+ * where there is no history; a history that cannot be read is a warning. */
+int dg_history_view(struct dg_app *app, struct dg_store *store, const struct dg_attempt *a, struct dg_slice cc_set,
+                    struct dg_arena *arena, struct dg_history_view *ret, struct dg_err *err);
 /* "8 x 12.0 NVIDIA RTX PRO 6000", and the capabilities, each once. Either may be NULL. */
 void dg_history_devices(const struct dg_device *v, uint32_t n, struct dg_buf *line, struct dg_buf *cc_set);
 

@@ -66,13 +66,21 @@ static void scan_pci(const char *root, struct dg_passive *ret) {
     closedir(d);
 }
 
+/* "nvidia3": a container may hold that alone. */
+static bool is_node(const char *name) {
+    static const char PREFIX[] = "nvidia";
+    if (strncmp(name, PREFIX, sizeof(PREFIX) - 1) != 0) return false;
+    const char *number = name + sizeof(PREFIX) - 1;
+    return *number && strspn(number, "0123456789") == strlen(number);
+}
+
 static unsigned count_nodes(const char *root) {
     unsigned n = 0;
-    char path[64];
-    for (unsigned i = 0; i < 64; i++) { /* a container may hold /dev/nvidia3 alone */
-        snprintf(path, sizeof(path), "/dev/nvidia%u", i);
-        n += exists(root, path);
-    }
+    char dir[PATH_MAX_HERE];
+    path_of(dir, root, "/dev");
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) n += is_node(e->d_name);
+    if (d) closedir(d);
     return n;
 }
 

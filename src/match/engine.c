@@ -24,7 +24,8 @@ static void fatals_release(struct fatals *f) {
 
 void engine_release(struct engine *e) {
     scanner_release(&e->scanner);
-    for (uint32_t i = 0; e->rules && i < e->m->rules->n_rules; i++) rule_state_release(&e->rules[i]);
+    for (uint32_t i = 0; e->begun && i < e->m->rules->n_rules; i++)
+        if (bit_of(e->begun, i)) rule_state_release(&e->rules[i]);
     for (uint32_t i = 0; e->records && i < RECORDS_MAX; i++) record_free(record_nth(e, i));
     for (size_t i = 0; i < e->found.n; i++) found_free(e->found.v[i]);
     for (size_t i = 0; i < e->fatals.n; i++) kept_release(&e->fatals.v[i].at);

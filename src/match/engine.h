@@ -381,7 +381,7 @@ struct engine {
 
     struct scanner scanner; /* for opened text */
     struct rule_state *rules;
-    uint64_t *begun;          /* bits: rules of which a step or part was seen */
+    uint64_t *begun;          /* bits: rules of which a step or part was seen, or a match waits */
     struct service *services; /* by needle - lazy_from */
     struct msg whole[DEPTH_MAX + 1],
         part; /* of the line at hand at each depth; the carriage-return part looked at last */

@@ -6,28 +6,29 @@ struct regex REGEX_BAD;
 /* Places in the order of needles: of `not`, of most, of guesses, of signs of service. */
 enum { NOTS = 1, PLAIN = 3, GUESS, LAST };
 
-/* Texts that look fatal whether or not a rule knows them. */
+/* Texts that look fatal whether or not a rule knows them, and what dg_rare_gram() says of them: it takes its time. */
 static const struct {
     const char *lit;
     enum sign sign;
+    struct dg_rare rare;
 } BUILT_IN[] = {
-    {"Traceback (most recent call last)", SIGN_TRACEBACK},
-    {"ERROR", SIGN_LEVEL},
-    {"CRITICAL", SIGN_LEVEL},
-    {"FATAL", SIGN_LEVEL},
-    {"Error:", SIGN_EXCEPTION},
-    {"Exception:", SIGN_EXCEPTION},
-    {"terminate called", SIGN_TERMINATE},
-    {"Segmentation fault", SIGN_ABORT},
-    {"core dumped", SIGN_ABORT},
-    {"Fatal Python error", SIGN_ABORT},
-    {"panicked at", SIGN_ABORT},
-    {"Bus error", SIGN_ABORT},
-    {"Illegal instruction", SIGN_ABORT},
-    {"fatal ", SIGN_OTHER},
-    {"fatal:", SIGN_OTHER},
-    {"FAILED:", SIGN_OTHER},
-    {"error:", SIGN_OTHER},
+    {"Traceback (most recent call last)", SIGN_TRACEBACK, {10, 5}},
+    {"ERROR", SIGN_LEVEL, {1, 5}},
+    {"CRITICAL", SIGN_LEVEL, {4, 4}},
+    {"FATAL", SIGN_LEVEL, {1, 4}},
+    {"Error:", SIGN_EXCEPTION, {2, 0}},
+    {"Exception:", SIGN_EXCEPTION, {0, 8}},
+    {"terminate called", SIGN_TERMINATE, {3, 15}},
+    {"Segmentation fault", SIGN_ABORT, {2, 15}},
+    {"core dumped", SIGN_ABORT, {5, 11}},
+    {"Fatal Python error", SIGN_ABORT, {4, 6}},
+    {"panicked at", SIGN_ABORT, {0, 0}},
+    {"Bus error", SIGN_ABORT, {0, 10}},
+    {"Illegal instruction", SIGN_ABORT, {1, 0}},
+    {"fatal ", SIGN_OTHER, {0, 15}},
+    {"fatal:", SIGN_OTHER, {0, 15}},
+    {"FAILED:", SIGN_OTHER, {2, 3}},
+    {"error:", SIGN_OTHER, {2, 0}},
 };
 
 bool is_lazy(const struct dg_rule *r) {
@@ -57,15 +58,14 @@ static bool is_later(const struct dg_rule *rule, const struct dg_pattern *p) {
     return rule->mode == DG_MATCH_SEQUENCE && p->part && !p->negative && !p->opens_end;
 }
 
-static enum chain chain_of(const struct dg_rule *rule, const struct dg_pattern *p) {
-    int order = order_of(p, rule);
+static enum chain chain_of(const struct dg_rule *rule, const struct dg_pattern *p, int order) {
     if (order == NOTS && !p->re.len) return CHAIN_NOTS;
     if (order < PLAIN) return CHAIN_NONE;
-    if (is_later(rule, p)) return dg_rule_guesses(rule) ? CHAIN_GUESS_STEPS : CHAIN_STEPS;
+    if (is_later(rule, p)) return order == GUESS ? CHAIN_GUESS_STEPS : CHAIN_STEPS;
     return order == GUESS ? CHAIN_GUESSES : CHAIN_NONE;
 }
 
-static struct needle needle_of(const struct dg_matcher *m, const struct dg_pattern *p) {
+static struct needle needle_of(const struct dg_matcher *m, const struct dg_pattern *p, int order) {
     const struct dg_rule *rule = &m->rules->rules[p->rule];
     bool any = rule->mode == DG_MATCH_ANY;
     bool harmless = rule->role == DG_ROLE_NOISE || rule->role == DG_ROLE_RECOVERED || rule->role == DG_ROLE_FACT;
@@ -78,18 +78,18 @@ static struct needle needle_of(const struct dg_matcher *m, const struct dg_patte
         .number = p->rule,
         .later = is_later(rule, p),
         .once = any && rule->n_patterns == rule->n_positive && !p->opens_end,
-        .chain = (uint8_t)chain_of(rule, p),
+        .chain = (uint8_t)chain_of(rule, p, order),
         .harmless = harmless,
         .alone = harmless || rule->opens >= DG_OPENS_TEXT,
-        .guess = dg_rule_guesses(rule),
+        .guess = order == GUESS || (order < PLAIN && dg_rule_guesses(rule)),
         .knows = rule->role == DG_ROLE_CAUSE && any && !p->negative && !dg_rule_on_trial(rule),
     };
 }
 
 /* Of steps that seek the same literal the later one stands first, so that one line is not two steps. */
-static void add_needle(struct dg_matcher *m, const struct dg_pattern *p) {
+static void add_needle(struct dg_matcher *m, const struct dg_pattern *p, int order) {
     uint32_t i = m->n_needles++;
-    m->needles[i] = needle_of(m, p);
+    m->needles[i] = needle_of(m, p, order);
     for (; i && twins(&m->needles[i - 1], &m->needles[i]); i--) {
         struct needle t = m->needles[i];
         m->needles[i] = m->needles[i - 1];
@@ -110,13 +110,13 @@ static bool collect(struct dg_matcher *m) {
         if (o == GUESS) m->guess_from = m->n_needles;
         if (o == LAST) m->lazy_from = m->n_needles;
         for (uint32_t i = 0; i < rs->n_patterns; i++)
-            if (order[i] == o) add_needle(m, rs->patterns[i]);
+            if (order[i] == o) add_needle(m, rs->patterns[i], o);
     }
     m->lazy_to = m->n_needles;
     for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++) {
         struct dg_slice lit = dg_cstr(BUILT_IN[i].lit);
         m->needles[m->n_needles++] =
-            (struct needle){.lit = lit, .sign = (uint8_t)BUILT_IN[i].sign, .rare = dg_rare_gram(lit)};
+            (struct needle){.lit = lit, .sign = (uint8_t)BUILT_IN[i].sign, .rare = BUILT_IN[i].rare};
     }
     return true;
 }

@@ -67,6 +67,7 @@ static void decide(struct engine *e, const struct dg_rule *rule, const struct dg
 
 static void wait_for_not(struct engine *e, const struct hit *hit) {
     struct rule_state *s = state_of(e, hit->rule);
+    bit_set(e->begun, (uint32_t)(s - e->rules));
     if (!s->pending && !(s->pending = dg_calloc(PENDING_MAX, sizeof(*s->pending)))) {
         e->nomem = true;
         return;
@@ -278,6 +279,7 @@ void rule_hit(struct engine *e, const struct dg_pattern *p, const struct line *l
 
 void rules_flush(struct engine *e) {
     for (uint32_t r = 0; r < e->m->rules->n_rules; r++) {
+        if (!bit_of(e->begun, r)) continue;
         const struct dg_rule *rule = &e->m->rules->rules[r];
         struct rule_state *s = &e->rules[r];
         for (uint32_t i = 0; i < s->n_pending; i++) settle(e, s, rule, i);

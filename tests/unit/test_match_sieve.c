@@ -172,6 +172,22 @@ static void it_stops_when_told(void **state) {
     sieve_release(&sieve);
 }
 
+/* They are written down, as reckoning them takes its time; another list of families changes them. */
+static void built_in_grams_are_the_rarest(void **state) {
+    (void)state;
+    struct fx_rules x;
+    fx_rules(&x, "- {id: a, title: x, role: fact, match: {lit: 'first of it'}}\n");
+    uint32_t n = 0;
+    for (uint32_t i = x.matcher->lazy_to; i < x.matcher->n_needles; i++, n++) {
+        const struct needle *needle = &x.matcher->needles[i];
+        struct dg_rare rare = dg_rare_gram(needle->lit);
+        if (rare.at != needle->rare.at || rare.family != needle->rare.family)
+            fail_msg("'%.*s' is best sought by {%u, %u}", DG_FMT(needle->lit), rare.at, rare.family);
+    }
+    assert_true(n > 10);
+    fx_done(&x);
+}
+
 /* Of the hits on a line the first place of each literal is told, in the order of needles, in both ways. */
 static void lines_as_plain(void **state) {
     (void)state;
@@ -229,6 +245,7 @@ int main(void) {
         cmocka_unit_test(in_a_long_line),
         cmocka_unit_test(literals_out_of_the_text),
         cmocka_unit_test(it_stops_when_told),
+        cmocka_unit_test(built_in_grams_are_the_rarest),
         cmocka_unit_test(lines_as_plain),
         cmocka_unit_test(each_allocation_may_fail),
     };
