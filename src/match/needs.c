@@ -214,8 +214,8 @@ static void alternatives(struct parse *s, struct run before, struct demand *ret)
 
 unsigned needs_of(struct dg_slice re, struct dg_slice lit, struct need *ret) {
     struct demand whole, best;
-    struct parse s = {.p = re.ptr, .end = re.ptr + re.len, .lit = lit, .all = ret};
     if (!re.len) return 0;
+    struct parse s = {.p = re.ptr, .end = re.ptr + re.len, .lit = lit, .all = ret};
     clear(&best);
     alternatives(&s, (struct run){.n = 0}, &whole);
     if (!s.n_all) add_demand(&s, &whole, &best);
