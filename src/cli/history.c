@@ -108,8 +108,7 @@ static void dump_member(const json_t *report, const char *object, const char *ke
 
 struct dg_store *dg_history_open(struct dg_job *job) {
     struct dg_job_history *h = &job->history;
-    if (!h->tried) dg_app_store(job->app, DG_STORE_WRITE, &h->store, &h->why);
-    h->tried = true;
+    if (!h->store && !h->why.code) dg_app_store(job->app, DG_STORE_WRITE, &h->store, &h->why);
     return h->store;
 }
 

@@ -27,9 +27,8 @@ struct dg_job {
     struct dg_diagnosis *d;
     json_t *report; /* after dg_job_report() */
     struct dg_job_history {
-        struct dg_store *store; /* open for writing, or NULL and `why` */
-        struct dg_err why;
-        bool tried; /* to open it */
+        struct dg_store *store; /* open for writing, or NULL */
+        struct dg_err why;      /* it could not be opened */
     } history;
     uint64_t *heads; /* per source: hash of its first 64 KiB */
     size_t n_heads, cap_heads;
