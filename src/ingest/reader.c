@@ -40,6 +40,7 @@ struct fd_reader {
     const char *name;
     const struct dg_ingest_opts *opts;
     off_t at, end; /* regular files */
+    int own[2];    /* pipes: one of our own that it goes through, or -1 */
     bool tee, stopped;
 };
 
@@ -79,11 +80,34 @@ static int wait_for_data(const struct fd_reader *f) {
     return n;
 }
 
+/* Larger than a pipe is by itself, for fewer switches. False: refused. */
+static bool widen(int fd) { return fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE) >= PIPE_SIZE; }
+
+static void drop_own(struct fd_reader *f) {
+    for (int i = 0; i < 2; i++) dg_closep(&f->own[i]);
+}
+
+static void make_own(struct fd_reader *f) {
+    if (!pipe2(f->own, O_CLOEXEC) && !widen(f->own[1])) drop_own(f);
+}
+
+/* What is there, as read() gives it. A writer waits while its pipe is read from; so the pages are moved to a pipe of
+ * our own, where that is allowed, and the writer goes on while they are copied. Our own is empty before and after. */
+static ssize_t pull(struct fd_reader *f, char *to, size_t size) {
+    if (f->own[0] < 0) return read(f->fd, to, size);
+    ssize_t n = splice(f->fd, NULL, f->own[1], NULL, size, SPLICE_F_MOVE);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        drop_own(f);
+        return read(f->fd, to, size);
+    }
+    return n > 0 ? read(f->own[0], to, (size_t)n) : n;
+}
+
 static ptrdiff_t read_pipe(struct dg_reader *r, char *to, size_t size, struct dg_err *err) {
     struct fd_reader *f = (struct fd_reader *)r;
     if (f->stopped || interrupts(f) >= 2) return 0;
     int ready = wait_for_data(f);
-    ssize_t n = ready > 0 ? read(f->fd, to, size) : ready;
+    ssize_t n = ready > 0 ? pull(f, to, size) : ready;
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) ready = 0;
     if (!ready) {
         f->stopped = f->opts->idle && f->opts->idle(f->opts->ctx);
@@ -98,6 +122,7 @@ static ptrdiff_t read_pipe(struct dg_reader *r, char *to, size_t size, struct dg
 static void free_fd(struct dg_reader *r) {
     struct fd_reader *f = (struct fd_reader *)r;
     if (f->fd != STDIN_FILENO) close(f->fd);
+    drop_own(f);
     free(f);
 }
 
@@ -108,6 +133,7 @@ struct dg_reader *dg_reader_fd(int fd, const char *name, const struct dg_ingest_
         return NULL;
     }
     f->fd = fd;
+    f->own[0] = f->own[1] = -1;
     f->name = name;
     f->opts = opts;
     f->tee = fd == STDIN_FILENO && opts->tee_fd >= 0;
@@ -122,7 +148,7 @@ struct dg_reader *dg_reader_fd(int fd, const char *name, const struct dg_ingest_
         posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     } else {
         f->base.read = read_pipe;
-        if (S_ISFIFO(st.st_mode)) fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE); /* fewer switches; may be refused */
+        if (S_ISFIFO(st.st_mode) && widen(fd)) make_own(f);
     }
     return &f->base;
 }

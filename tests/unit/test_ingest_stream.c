@@ -1,9 +1,17 @@
 #include "ingest_fixture.h"
+#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 
 enum { MIB = 1 << 20 };
 
@@ -342,8 +350,8 @@ static void *write_pieces(void *arg) {
         size_t n = w->odd ? step++ % w->odd + 1 : w->text.len;
         if (n > w->text.len - at) n = w->text.len - at;
         ssize_t written = write(w->fd, w->text.ptr + at, n);
-        if (written < 0) break;
-        at += (size_t)written;
+        if (written < 0 && errno != EINTR) break;
+        at += written > 0 ? (size_t)written : 0;
     }
     close(w->fd);
     return NULL;
@@ -381,6 +389,99 @@ static void a_pipe_gives_what_a_file_gives(void **state) {
         dg_ingest_free(in);
         dg_buf_release(&b);
     }
+}
+
+/* `text` through a pipe that is standard input; what lies behind it is as before then. */
+static void through_standard_input(struct dg_slice text, size_t odd) {
+    struct writer w;
+    int fd, kept = dup(STDIN_FILENO);
+    pipe_with(&w, text, odd, &fd);
+    dup2(fd, STDIN_FILENO);
+    close(fd);
+    struct dg_ingest *in = dg_ingest_new(&plain_opts);
+    dg_ingest_add(in, "-", DG_KIND_UNKNOWN);
+    struct got g = read_source(in, 0);
+    assert_text(&g, text);
+    pthread_join(w.thread, NULL);
+    got_release(&g);
+    dg_ingest_free(in);
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+}
+
+/* The pages of a pipe go through a second one; where there is none to be had they are read as they are. */
+static void a_pipe_where_no_other_is_to_be_had(void **state) {
+    (void)state;
+    struct dg_buf b = many_lines(3 * MIB, 5);
+    struct rlimit was, few;
+    struct writer w;
+    int fd, kept = dup(STDIN_FILENO), next = dup(STDIN_FILENO);
+    close(next);
+    pipe_with(&w, dg_buf_slice(&b), 0, &fd);
+    dup2(fd, STDIN_FILENO);
+    struct dg_ingest *in = dg_ingest_new(&plain_opts);
+    dg_ingest_add(in, "-", DG_KIND_UNKNOWN);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = (rlim_t)fd + 1;
+    assert_int_equal(fd, next);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_int_equal(dup(STDIN_FILENO), -1);
+    struct got g = read_source(in, 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    assert_text(&g, dg_buf_slice(&b));
+    pthread_join(w.thread, NULL);
+    got_release(&g);
+    dg_ingest_free(in);
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    close(fd);
+    dg_buf_release(&b);
+}
+
+/* From now on splice() fails as if this kernel had none, as it does in some containers. */
+static void forbid_splice(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_splice, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = DG_COUNT(filter), .filter = filter};
+    assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+    assert_int_equal(splice(-1, NULL, -1, NULL, 1, 0), -1);
+    assert_int_equal(errno, ENOSYS);
+}
+
+static void a_pipe_where_splice_is_forbidden(void **state) {
+    (void)state;
+    struct dg_buf b = many_lines(3 * MIB, 6);
+    pid_t child = fork();
+    if (!child) {
+        forbid_splice();
+        through_standard_input(dg_buf_slice(&b), 4099);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+    dg_buf_release(&b);
+}
+
+static void on_alarm(int sig) { (void)sig; }
+
+static void signals_take_nothing_from_a_pipe(void **state) {
+    (void)state;
+    struct dg_buf b = many_lines(5 * MIB, 7);
+    struct sigaction act = {.sa_handler = on_alarm}, was;
+    const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    sigaction(SIGALRM, &act, &was);
+    setitimer(ITIMER_REAL, &often, NULL);
+    through_standard_input(dg_buf_slice(&b), 65537);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &was, NULL);
+    dg_buf_release(&b);
 }
 
 static void *read_standard_input(void *arg) {
@@ -575,6 +676,9 @@ int main(void) {
         cmocka_unit_test(drops_the_utf8_mark),
         cmocka_unit_test(hostile_bytes_stay),
         cmocka_unit_test(a_pipe_gives_what_a_file_gives),
+        cmocka_unit_test(a_pipe_where_no_other_is_to_be_had),
+        cmocka_unit_test(a_pipe_where_splice_is_forbidden),
+        cmocka_unit_test(signals_take_nothing_from_a_pipe),
         cmocka_unit_test(tee_does_not_wait),
         cmocka_unit_test(a_silent_pipe_asks),
         cmocka_unit_test(a_silent_pipe_gives_whole_lines),
