@@ -12,9 +12,8 @@ for page in $pages; do
     fi
 done
 for what in man:scan man:commands; do
-    "$DIAGNOSE" --generate "$what" | while IFS= read -r line; do
-        grep -qxF -- "$line" "$BUILD_DIR/man/diagnose.1" || { echo "$line"; false; }
-    done || fail "the manual is older than the program: $what"
+    "$DIAGNOSE" --generate "$what" >new
+    grep -vxFf "$BUILD_DIR/man/diagnose.1" new && fail "the manual is older than the program: $what"
 done
 for status in 0 1 2 3 4; do
     grep -qx "\.It $status" "$BUILD_DIR/man/diagnose.1" || fail "the manual lacks exit status $status"
