@@ -1,4 +1,5 @@
 #include "ingest/ingest.h"
+#include "base/census.h"
 #include "base/mem.h"
 #include "base/trace.h"
 #include "ingest/bundle.h"
@@ -264,12 +265,12 @@ static const char *stranger(struct dg_slice head) {
 /* The kind of a head that may be coloured, and what of it is set aside. */
 static int kind_of(struct dg_slice head, enum dg_kind *ret, enum dg_aside *ret_side) {
     head = dg_slice_upto(head, DG_HEAD_MAX);
-    _cleanup_(dg_freep) char *text = copy(head);
-    if (!text) return -DG_E_NOMEM;
+    bool coloured = dg_census(head).escape;
+    _cleanup_(dg_freep) char *text = coloured ? copy(head) : NULL;
+    if (coloured && !text) return -DG_E_NOMEM;
     struct dg_escapes e = {0};
-    head = dg_slice(text, dg_text_strip(&e, text, head.len));
-    *ret = dg_kind_detect(head);
-    *ret_side = dg_kind_aside(head, ret);
+    if (coloured) head = dg_slice(text, dg_text_strip(&e, text, head.len));
+    *ret = dg_kind_detect(head, ret_side);
     return 0;
 }
 

@@ -229,11 +229,10 @@ struct votes {
     unsigned of[DG_KIND_COUNT], lines, spoken; /* spoken: in a server's own log form */
 };
 
-static void vote(struct votes *v, struct dg_slice line) {
-    struct dg_prefix p;
-    unsigned forms = dg_prefix_scan(line, DG_KIND_UNKNOWN, &p).forms;
-    if (!dg_slice_trim(p.body).len && !forms) return;
-    enum dg_kind kind = forms & DG_FORM_SYSLOG ? starting(p.label, units, DG_COUNT(units)) : DG_KIND_UNKNOWN;
+/* The vote of a line whose prefix was taken apart. */
+static void vote(struct votes *v, struct dg_slice line, const struct dg_prefix *p, unsigned forms) {
+    if (!dg_slice_trim(p->body).len && !forms) return;
+    enum dg_kind kind = forms & DG_FORM_SYSLOG ? starting(p->label, units, DG_COUNT(units)) : DG_KIND_UNKNOWN;
     if (forms & DG_FORM_KERNEL)
         kind = DG_KIND_KERNEL;
     else if (!kind && forms & DG_FORM_ENGINE) /* kubelet and containerd log in the forms of some servers */
@@ -241,7 +240,7 @@ static void vote(struct votes *v, struct dg_slice line) {
     else if (!kind && forms & DG_FORM_LOADER)
         kind = DG_KIND_LOADER;
     v->spoken += kind == DG_KIND_SERVER;
-    if (!kind) kind = by_message(p.body);
+    if (!kind) kind = by_message(p->body);
     if (!kind && !forms && *line.ptr == ' ') return; /* goes on what stands above */
     v->of[kind]++;
     v->lines++;
@@ -262,38 +261,47 @@ static enum dg_kind decide(const struct votes *v) {
     return best == DG_KIND_UNKNOWN && v->of[DG_KIND_KERNEL] ? DG_KIND_KERNEL : best;
 }
 
-enum dg_kind dg_kind_detect(struct dg_slice head) {
-    struct votes v = {0};
-    struct dg_slice line;
-    while (dg_slice_split(&head, '\n', &line))
-        if (line.len) vote(&v, line);
-    return decide(&v);
+/* Who speaks in a text: the kernel, as a journal's tag has it, and others. */
+struct speakers {
+    struct votes kernel, others;
+    struct dg_slice first; /* of the others' units */
+    bool several;          /* they have more than one */
+    bool kernel_spoke;
+    unsigned lines, tagged; /* tagged: by a journal */
+};
+
+static void hear(struct speakers *s, struct dg_slice line) {
+    struct dg_prefix p;
+    unsigned forms = dg_prefix_scan(line, DG_KIND_UNKNOWN, &p).forms;
+    bool kernel = dg_prefix_kernel(&p, forms);
+    s->lines++;
+    s->tagged += (forms & DG_FORM_SYSLOG) != 0;
+    s->kernel_spoke |= kernel;
+    vote(kernel ? &s->kernel : &s->others, line, &p, forms);
+    if (kernel) return;
+    if (!s->first.ptr) s->first = p.unit;
+    s->several |= p.unit.len && !dg_slice_eq(p.unit, s->first);
 }
 
-enum dg_aside dg_kind_aside(struct dg_slice head, enum dg_kind *ret_kind) {
-    struct votes all = {0}, others = {0};
-    struct dg_slice line, first = {0};
-    unsigned lines = 0, tagged = 0;
-    bool kernel = false, several = false; /* identifiers */
-    while (dg_slice_split(&head, '\n', &line)) {
-        struct dg_prefix p;
-        if (!line.len) continue;
-        unsigned forms = dg_prefix_scan(line, DG_KIND_UNKNOWN, &p).forms;
-        lines++;
-        tagged += (forms & DG_FORM_SYSLOG) != 0;
-        vote(&all, line);
-        if (dg_prefix_kernel(&p, forms)) {
-            kernel = true;
-            continue;
-        }
-        vote(&others, line);
-        if (!first.ptr) first = p.unit;
-        several |= p.unit.len && !dg_slice_eq(p.unit, first);
+static struct votes sum(const struct votes *a, const struct votes *b) {
+    struct votes v = {.lines = a->lines + b->lines, .spoken = a->spoken + b->spoken};
+    for (int k = 0; k < DG_KIND_COUNT; k++) v.of[k] = a->of[k] + b->of[k];
+    return v;
+}
+
+enum dg_kind dg_kind_detect(struct dg_slice head, enum dg_aside *ret_side) {
+    struct speakers s = {0};
+    struct dg_slice line;
+    while (dg_slice_split(&head, '\n', &line))
+        if (line.len) hear(&s, line);
+    struct votes all = sum(&s.kernel, &s.others);
+    enum dg_kind whole = decide(&all);
+    *ret_side = DG_ASIDE_NONE;
+    if (2 * s.tagged < s.lines || (!s.kernel_spoke && !s.several)) return whole;
+    if (decide(&s.others) == DG_KIND_SERVER) {
+        *ret_side = DG_ASIDE_KERNEL;
+        return DG_KIND_SERVER;
     }
-    if (2 * tagged < lines || (!kernel && !several)) return DG_ASIDE_NONE;
-    enum dg_kind whole = decide(&all), rest = decide(&others);
-    bool served = rest == DG_KIND_SERVER;
-    if (!served && (whole != DG_KIND_KERNEL || !kernel)) return DG_ASIDE_NONE;
-    *ret_kind = served ? DG_KIND_SERVER : DG_KIND_KERNEL;
-    return served ? DG_ASIDE_KERNEL : DG_ASIDE_OTHERS;
+    if (whole == DG_KIND_KERNEL && s.kernel_spoke) *ret_side = DG_ASIDE_OTHERS;
+    return whole;
 }

@@ -4,13 +4,13 @@
 
 #include "ingest/ingest.h"
 
-/* By the lines of `head` (plain lines, escapes removed): kernel where most lines are the kernel's, else server where a
- * server speaks, else what most lines with a known face are. DG_KIND_UNKNOWN: no line has one. */
-enum dg_kind dg_kind_detect(struct dg_slice head);
-
-/* The journal of a whole host holds the kernel's lines and a server's: which are read by themselves, beside the source
- * that `head` begins. *ret_kind: the kind of the others, untouched for DG_ASIDE_NONE. */
+/* The journal of a whole host holds the kernel's lines and a server's: one of them is read by itself, beside the source
+ * that `head` begins. */
 enum dg_aside { DG_ASIDE_NONE, DG_ASIDE_KERNEL, DG_ASIDE_OTHERS };
-enum dg_aside dg_kind_aside(struct dg_slice head, enum dg_kind *ret_kind);
+
+/* By the lines of `head` (plain lines, escapes removed): kernel where most lines are the kernel's, else server where a
+ * server speaks, else what most lines with a known face are. DG_KIND_UNKNOWN: no line has one. What is set aside has no
+ * say. */
+enum dg_kind dg_kind_detect(struct dg_slice head, enum dg_aside *ret_side);
 
 #endif

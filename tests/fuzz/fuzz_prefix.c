@@ -23,7 +23,8 @@ static void check_line(struct dg_slice line, enum dg_kind kind) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct dg_slice text = dg_slice((const char *)data, size), rest = text, line;
-    if (dg_kind_detect(text) >= DG_KIND_COUNT) abort();
+    enum dg_aside side;
+    if (dg_kind_detect(text, &side) >= DG_KIND_COUNT || side > DG_ASIDE_OTHERS) abort();
     for (int i = 0; dg_slice_split(&rest, '\n', &line); i++) check_line(line, (enum dg_kind)(i % DG_KIND_COUNT));
     return 0;
 }
