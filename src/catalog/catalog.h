@@ -89,8 +89,9 @@ struct dg_catalog *dg_catalog_load(const char *const *paths, size_t n, struct dg
 /* One more folder (or file), which wins over those before. `guarded`: what everybody may write to is passed over. 0 or
  * -DG_E_NOMEM. */
 int dg_catalog_add(struct dg_catalog *c, const char *path, bool guarded);
-/* All engines as bytes (base/frozen.h), added to `out`. 0, -DG_E_NOMEM, -DG_E_INTERNAL. */
-int dg_catalog_freeze(struct dg_catalog *c, struct dg_buf *out, struct dg_err *err);
+/* All engines as bytes (base/frozen.h) that are to lie at address `at` (0: not known), added to `out`. 0, -DG_E_NOMEM,
+ * -DG_E_INTERNAL. */
+int dg_catalog_freeze(struct dg_catalog *c, uintptr_t at, struct dg_buf *out, struct dg_err *err);
 /* Take what was frozen into a catalog that holds nothing yet; what is added later wins over it. `bytes` are writable,
  * aligned to 16, taken once, and outlive the catalog. 0; -DG_E_UNSUPPORTED: of another build. */
 int dg_catalog_add_frozen(struct dg_catalog *c, struct dg_slice bytes, struct dg_err *err);

@@ -34,10 +34,10 @@ DG_FROZEN_TYPE(ENGINE, dg_cat_engine, DG_TEXT(dg_cat_engine, name), DG_TEXT(dg_c
                DG_LIST(dg_cat_engine, models, n_models, GROUP), DG_LIST(dg_cat_engine, quants, n_quants, GROUP));
 DG_FROZEN_TYPE(ENGINES, dg_cat_engines, DG_LIST(dg_cat_engines, v, n, ENGINE));
 
-int dg_catalog_freeze(struct dg_catalog *c, struct dg_buf *out, struct dg_err *err) {
+int dg_catalog_freeze(struct dg_catalog *c, uintptr_t at, struct dg_buf *out, struct dg_err *err) {
     if (dg_catalog_all(c)) return dg_err_nomem(err);
     struct dg_cat_engines all = {c->engines, c->n_engines};
-    return dg_freeze(&ENGINES, &all, 0, out, err);
+    return dg_freeze(&ENGINES, &all, at, out, err);
 }
 
 int dg_catalog_add_frozen(struct dg_catalog *c, struct dg_slice bytes, struct dg_err *err) {

@@ -95,11 +95,15 @@ struct families {
 struct flanks {
     uint32_t before, behind;
 };
+/* All tables are one piece of memory, which begins with the needles: a large page is had sooner than hundreds of small
+ * ones. */
 struct sieve {
+    struct needle *needles;
     struct literal *literals;
     struct families families;
     struct flanks *flanks; /* by gram_index(), as are: */
     uint32_t *lists;       /* their grams begin here, and end where the next begin */
+    uint32_t *texts;       /* while it is made: by hash of the text, its literal + 1 */
     struct gram {
         uint64_t far; /* bytes of the literal far from the gram: they tell at a glance that most are not meant */
         uint32_t text, literal;
@@ -152,7 +156,7 @@ struct grams { /* of three bytes: the text at hand holds one of this hash where 
 
 struct dg_matcher {
     const struct dg_ruleset *rules;
-    struct needle *needles;
+    struct needle *needles; /* the sieve's */
     uint32_t n_needles;
     uint32_t not_from, not_to;   /* needles of what a rule must *not* have beside it */
     uint32_t guess_from;         /* needles of guesses, but for a few before those; up to lazy_from */
@@ -183,7 +187,9 @@ uint32_t flanks_sift(const struct sieve *s, const char *data, size_t from, uint3
 /* ---- sieve.c */
 /* A whole literal stands at data[start]. False: stop. */
 typedef bool (*sieve_fn)(void *ctx, const struct literal *l, size_t start);
-bool sieve_init(struct sieve *s, struct needle *needles, uint32_t n); /* false: out of memory */
+/* Room for n needles, which the caller fills; the sieve owns them. NULL: out of memory. */
+struct needle *sieve_room(struct sieve *s, uint32_t n);
+void sieve_make(struct sieve *s, uint32_t n); /* of those n, or fewer */
 void sieve_release(struct sieve *s);
 /* None but literals that murmur seem to stand around data[at], by their grams. True: which do need not be known. */
 typedef bool (*sieve_quiet_fn)(void *ctx, size_t at, uint32_t list);

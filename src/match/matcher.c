@@ -100,7 +100,7 @@ static void add_needle(struct dg_matcher *m, const struct dg_pattern *p, int ord
 static bool collect(struct dg_matcher *m) {
     const struct dg_ruleset *rs = m->rules;
     _cleanup_(dg_freep) uint8_t *order = dg_malloc(rs->n_patterns);
-    m->needles = dg_calloc(rs->n_patterns + DG_COUNT(BUILT_IN), sizeof(*m->needles));
+    m->needles = sieve_room(&m->sieve, rs->n_patterns + DG_COUNT(BUILT_IN));
     if (!order || !m->needles) return false;
     for (uint32_t i = 0; i < rs->n_patterns; i++)
         order[i] = (uint8_t)order_of(rs->patterns[i], &rs->rules[rs->patterns[i]->rule]);
@@ -128,11 +128,12 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
     m->rules = rules;
     m->regexes = dg_calloc(rules->n_patterns, sizeof(*m->regexes));
     m->context = regex_context();
-    if (!m->context || !m->regexes || !collect(m) || !sieve_init(&m->sieve, m->needles, m->n_needles)) {
+    if (!m->context || !m->regexes || !collect(m)) {
         dg_matcher_free(m);
         *ret = NULL;
         return dg_err_nomem(err);
     }
+    sieve_make(&m->sieve, m->n_needles);
     for (uint32_t i = 0; i < m->sieve.n_literals; i++) m->sieve.literals[i].murmurs = murmurs(m, &m->sieve.literals[i]);
     sieve_quieten(&m->sieve);
     return 0;
@@ -144,7 +145,6 @@ void dg_matcher_free(struct dg_matcher *m) {
     for (uint32_t i = 0; i < m->n_needles; i++) free(atomic_load(&m->needles[i].needs));
     free(m->regexes);
     pcre2_compile_context_free(m->context);
-    free(m->needles);
     sieve_release(&m->sieve);
     free(m);
 }

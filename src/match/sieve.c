@@ -57,57 +57,62 @@ static unsigned bits_for(size_t n) {
     return bits;
 }
 
-/* The tables in one piece: the few large pages of it are had sooner than hundreds of small ones. */
-static bool tables_init(struct sieve *s) {
-    unsigned bits = bits_for(s->n_literals); /* of different grams there are a third as many */
-    size_t n_lists = (size_t)1 << bits,
-           size = (n_lists + 1) * (sizeof(*s->flanks) + sizeof(*s->lists)) + s->n_literals * sizeof(*s->grams);
-    s->grams = dg_malloc_large(size);
-    if (!s->grams) return false;
-    memset(s->grams, 0, size);
-    s->flanks = (struct flanks *)(void *)(s->grams + s->n_literals);
-    s->lists = (uint32_t *)(void *)(s->flanks + n_lists);
-    s->shift = 32 - bits;
-    families_init(&s->families);
-    return true;
-}
+/* Sizes of the tables for n literals. */
+static size_t lists_for(size_t n) {
+    return (size_t)1 << bits_for(n);
+} /* of different grams there are a third as many */
+static size_t texts_for(size_t n) { return (size_t)1 << bits_for(2 * n); }
 
-/* Each different text once, with the list of its needles in their order. */
-static bool gather(struct sieve *s, struct needle *needles, uint32_t n) {
-    size_t size = (size_t)1 << bits_for(2 * (size_t)n);
-    _cleanup_(dg_freep) uint32_t *table = dg_calloc(size, sizeof(*table));
-    s->literals = dg_calloc(n, sizeof(*s->literals));
-    if (!table || !s->literals) return false;
-    for (uint32_t i = n; i-- > 0;) { /* backwards, so that each list grows at its front */
-        struct dg_slice lit = needles[i].lit;
-        size_t at = XXH3_64bits(lit.ptr, lit.len) & (size - 1);
-        while (table[at] && !dg_slice_eq(s->literals[table[at] - 1].text, lit)) at = (at + 1) & (size - 1);
-        if (!table[at]) {
-            s->literals[s->n_literals] = (struct literal){.text = lit, .rare = needles[i].rare};
-            for (int c = 0; c < CHAINS; c++) s->literals[s->n_literals].needles[c] = DG_NONE;
-            s->n_literals++;
-            table[at] = s->n_literals;
-        }
-        uint32_t *list = &s->literals[table[at] - 1].needles[needles[i].chain];
-        needles[i].literal = table[at] - 1;
-        needles[i].same = *list;
-        *list = i;
-    }
-    return true;
-}
-
-bool sieve_init(struct sieve *s, struct needle *needles, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++)
-        assert(needles[i].rare.at + (size_t)DG_RARE_SIZE <= needles[i].lit.len && needles[i].lit.len <= UINT16_MAX);
-    if (!gather(s, needles, n) || !tables_init(s)) return false;
-    add_literals(s);
-    return true;
+struct needle *sieve_room(struct sieve *s, uint32_t n) {
+    size_t each = sizeof(*s->needles) + sizeof(*s->literals) + sizeof(*s->grams), lists = lists_for(n);
+    *s = (struct sieve){0};
+    s->needles = dg_malloc_large(n * each + lists * (sizeof(*s->flanks) + sizeof(*s->lists)) + sizeof(*s->lists) +
+                                 texts_for(n) * sizeof(*s->texts));
+    if (!s->needles) return NULL;
+    s->literals = (struct literal *)(void *)(s->needles + n);
+    s->grams = (struct gram *)(void *)(s->literals + n);
+    s->flanks = (struct flanks *)(void *)(s->grams + n);
+    s->lists = (uint32_t *)(void *)(s->flanks + lists);
+    s->texts = s->lists + lists + 1;
+    return s->needles;
 }
 
 void sieve_release(struct sieve *s) {
-    free(s->literals);
-    free(s->grams);
+    free(s->needles);
     *s = (struct sieve){0};
+}
+
+/* Each different text once, with the list of its needles in their order. */
+static void gather(struct sieve *s, uint32_t n) {
+    size_t size = texts_for(n);
+    memset(s->texts, 0, size * sizeof(*s->texts));
+    for (uint32_t i = n; i-- > 0;) { /* backwards, so that each list grows at its front */
+        struct needle *needle = &s->needles[i];
+        struct dg_slice lit = needle->lit;
+        size_t at = XXH3_64bits(lit.ptr, lit.len) & (size - 1);
+        while (s->texts[at] && !dg_slice_eq(s->literals[s->texts[at] - 1].text, lit)) at = (at + 1) & (size - 1);
+        if (!s->texts[at]) {
+            s->literals[s->n_literals] = (struct literal){.text = lit, .rare = needle->rare};
+            for (int c = 0; c < CHAINS; c++) s->literals[s->n_literals].needles[c] = DG_NONE;
+            s->texts[at] = ++s->n_literals;
+        }
+        uint32_t *list = &s->literals[s->texts[at] - 1].needles[needle->chain];
+        needle->literal = s->texts[at] - 1;
+        needle->same = *list;
+        *list = i;
+    }
+}
+
+void sieve_make(struct sieve *s, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        assert(s->needles[i].rare.at + (size_t)DG_RARE_SIZE <= s->needles[i].lit.len &&
+               s->needles[i].lit.len <= UINT16_MAX);
+    gather(s, n);
+    s->shift = 32 - bits_for(s->n_literals);
+    memset(s->flanks, 0, lists_of(s) * sizeof(*s->flanks));
+    memset(s->lists, 0, (lists_of(s) + 1) * sizeof(*s->lists));
+    families_init(&s->families);
+    add_literals(s);
 }
 
 void sieve_quieten(struct sieve *s) {

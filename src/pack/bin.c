@@ -1,7 +1,7 @@
 /* packs.bin: the rules and the catalog as they are in memory.
  *
- * Layout: head, then the frozen rules, then the frozen catalog. The hash covers everything behind the head, and
- * where the catalog begins: what it does not match is damaged or cut. The file is mapped, at the address that its
+ * Layout: head, then the frozen catalog, then the frozen rules. The hash covers everything behind the head, and
+ * where the catalog ends: what it does not match is damaged or cut. The file is mapped, at the address that its
  * pointers are right for if that is free: to read it instead takes most of a short log's time. */
 #include "pack/pack_internal.h"
 #include "base/file.h"
@@ -14,15 +14,20 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define FORMAT "diagnose packs 7"
+#define FORMAT "diagnose packs 8"
 #define MAPPED_AT UINT64_C(0x1d0000000000) /* far from where programs, heaps and libraries are laid */
 enum { BIN_MAX = 64 << 20 };
 
 /* Its size is a multiple of DG_FROZEN_ALIGN. */
 struct head {
     char made_by[40]; /* format, architecture */
-    uint64_t size, hash, rules_size;
+    uint64_t size, hash, catalog_size;
 };
+
+uintptr_t dg_pack_catalog_at(void) { return (uintptr_t)MAPPED_AT + sizeof(struct head); }
+
+/* Where the rules begin behind a catalog of this size. */
+static uint64_t rules_at(uint64_t catalog_size) { return catalog_size + -catalog_size % DG_FROZEN_ALIGN; }
 
 static void made_by(char *out, size_t size) {
 #if defined(__x86_64__)
@@ -100,13 +105,13 @@ static int write_file(const char *path, struct dg_slice head, struct dg_slice bo
 
 int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, const char *path, struct dg_err *err) {
     _cleanup_(dg_buf_release) struct dg_buf body = DG_BUF_INIT(BIN_MAX);
-    int r = dg_freeze(&RULESET, &p->set, (uintptr_t)MAPPED_AT + sizeof(struct head), &body, err);
-    if (r) return r;
-    struct head head = {.rules_size = body.len};
+    struct head head = {.catalog_size = catalog.len};
     dg_buf_add_slice(&body, catalog);
-    if (body.failed) return dg_err_nomem(err);
+    while (!body.failed && body.len < rules_at(catalog.len)) dg_buf_addc(&body, '\0');
+    int r = body.failed ? dg_err_nomem(err) : dg_freeze(&RULESET, &p->set, dg_pack_catalog_at() + body.len, &body, err);
+    if (r) return r;
     head.size = body.len;
-    head.hash = XXH3_64bits_withSeed(body.ptr, body.len, head.rules_size);
+    head.hash = XXH3_64bits_withSeed(body.ptr, body.len, head.catalog_size);
     made_by(head.made_by, sizeof(head.made_by));
     return write_file(path, dg_slice((const char *)&head, sizeof(head)), dg_buf_slice(&body), err);
 }
@@ -130,8 +135,8 @@ static bool well_made(struct dg_slice bin, struct head *head) {
     memcpy(head, bin.ptr, sizeof(*head));
     made_by(want, sizeof(want));
     return !memcmp(head->made_by, want, sizeof(want)) && head->size == bin.len - sizeof(*head) &&
-           head->rules_size <= head->size &&
-           head->hash == XXH3_64bits_withSeed(bin.ptr + sizeof(*head), head->size, head->rules_size);
+           head->catalog_size <= head->size &&
+           head->hash == XXH3_64bits_withSeed(bin.ptr + sizeof(*head), head->size, head->catalog_size);
 }
 
 /* The parts of p->bin. */
@@ -139,11 +144,12 @@ static int take_parts(struct dg_pack *p, const char *name, struct dg_err *err) {
     struct head head;
     if (!well_made(p->bin, &head))
         return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is absent, damaged or of another build", name);
-    struct dg_slice body = dg_slice_from(p->bin, sizeof(head));
-    const struct dg_ruleset *set = dg_thaw(&RULESET, (char *)(uintptr_t)body.ptr, head.rules_size);
+    struct dg_slice body = dg_slice_from(p->bin, sizeof(head)),
+                    rules = dg_slice_from(body, rules_at(head.catalog_size));
+    const struct dg_ruleset *set = dg_thaw(&RULESET, (char *)(uintptr_t)rules.ptr, rules.len);
     if (!set) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is of another build", name);
     p->set = *set;
-    p->catalog = dg_slice_from(body, head.rules_size);
+    p->catalog = dg_slice_upto(body, head.catalog_size);
     return 0;
 }
 

@@ -35,7 +35,8 @@ int dg_pack_detach(struct dg_pack *p);
 /* The same from a packs.bin that is in memory. */
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
                         struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err);
-/* Write packs.bin: the rules without examples, and the frozen catalog. */
+/* Write packs.bin: the rules without examples, and the catalog, frozen for the address at which it is mapped. */
+uintptr_t dg_pack_catalog_at(void);
 int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, const char *path, struct dg_err *err);
 /* The catalog that came with packs.bin, or {NULL,0}. Its bytes are writable, to be thawed in place. */
 struct dg_slice dg_pack_catalog(const struct dg_pack *p);

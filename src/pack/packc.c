@@ -17,7 +17,7 @@ static void print_problems(const struct dg_problems *probs) {
 
 static int save(const struct dg_pack *pack, struct dg_catalog *catalog, const char *out, struct dg_err *err) {
     _cleanup_(dg_buf_release) struct dg_buf frozen = DG_BUF_INIT(CATALOG_MAX);
-    int r = dg_catalog_freeze(catalog, &frozen, err);
+    int r = dg_catalog_freeze(catalog, dg_pack_catalog_at(), &frozen, err);
     return r ? r : dg_pack_save_bin(pack, dg_buf_slice(&frozen), out, err);
 }
 

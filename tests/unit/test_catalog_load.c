@@ -143,7 +143,7 @@ static struct dg_catalog *thaw(struct dg_buf *bytes) {
     write_file(path, GOOD);
     const char *paths[] = {path};
     _cleanup_(dg_catalog_freep) struct dg_catalog *yaml = dg_catalog_load(paths, 1, NULL);
-    assert_int_equal(dg_catalog_freeze(yaml, bytes, NULL), 0);
+    assert_int_equal(dg_catalog_freeze(yaml, 0, bytes, NULL), 0);
     unlink(path);
     struct dg_catalog *c = dg_catalog_load(NULL, 0, NULL);
     assert_int_equal(dg_catalog_add_frozen(c, dg_buf_slice(bytes), NULL), 0);
@@ -162,7 +162,7 @@ static void test_frozen_is_as_read(void **state) {
     const struct dg_cat_key key = {.version = DG_S("2.0"), .cc = {12, 0}, .quant = DG_S("nvfp4")};
     assert_string_equal(dg_catalog_bad(e, dg_catalog_choice(a, DG_S("WIDE")), &key, 0)->what.ptr, "zeros");
     assert_string_equal(dg_catalog_spelling(a, DG_S("1.0"))->env.ptr, "TOY_MOE");
-    assert_int_equal(dg_catalog_freeze(c, &again, NULL), 0); /* the whole of it */
+    assert_int_equal(dg_catalog_freeze(c, 0, &again, NULL), 0); /* the whole of it */
     _cleanup_(dg_catalog_freep) struct dg_catalog *second = dg_catalog_load(NULL, 0, NULL);
     assert_int_equal(dg_catalog_add_frozen(second, dg_buf_slice(&again), NULL), 0);
     assert_true(bytes.len == again.len);
