@@ -1,6 +1,7 @@
 /* Where rules come from, in rising precedence: shipped (or built in), the machine's, the user's, --rules. */
 #include "cli/app.h"
 #include "base/file.h"
+#include "base/trace.h"
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -165,5 +166,10 @@ bool dg_app_packs_stale(void) {
 }
 
 int dg_app_matcher(struct dg_app *app, struct dg_err *err) {
-    return app->matcher ? 0 : dg_matcher_new(dg_pack_rules(app->pack), &app->matcher, err);
+    const struct dg_ruleset *rules = dg_pack_rules(app->pack);
+    struct dg_slice tables = dg_pack_tables(app->pack);
+    if (app->matcher) return 0;
+    bool thawed = tables.len && !dg_matcher_thaw(rules, tables, &app->matcher, NULL);
+    dg_trace("phase", "the matcher is %s", thawed ? "as it was built" : "made");
+    return thawed ? 0 : dg_matcher_new(rules, &app->matcher, err);
 }

@@ -1,6 +1,7 @@
 /* The engine's parts and how they hang together. Private to this folder.
  *
  *   matcher.c   the literals of all rules and the built-in ones
+ *   frozen.c    the same as packs.bin has them
  *   pick.c      where in a block one may stand
  *   sieve.c     where they do
  *   hits.c      stage 1: a block -> lines that hold literals, in order; pure, any thread
@@ -51,24 +52,22 @@ enum sign { SIGN_NONE, SIGN_TRACEBACK, SIGN_LEVEL, SIGN_EXCEPTION, SIGN_TERMINAT
  * what a `not` forbids, where it has no regex; and guesses, until it is clear that no rule knows the line. */
 enum chain { CHAIN_NONE, CHAIN_STEPS, CHAIN_GUESS_STEPS, CHAIN_NOTS, CHAIN_GUESSES, CHAINS };
 
-struct needs;
 /* A literal that is sought, of a pattern or built in. Numbered in the order in which the hits of one line are handled.
  */
 struct needle {
     const struct dg_pattern *pattern; /* NULL: built in */
     const struct dg_rule *rule;
-    _Atomic(struct needs *) needs; /* what its regex needs; made when first asked for */
-    uint32_t literal;              /* its literal */
-    uint32_t same;                 /* the next needle of the same literal and chain, or DG_NONE */
-    struct dg_rare rare;           /* by what it is sought */
-    uint8_t chain, sign;           /* enum chain, enum sign */
+    uint32_t literal;    /* its literal */
+    uint32_t same;       /* the next needle of the same literal and chain, or DG_NONE */
+    struct dg_rare rare; /* by what it is sought */
+    uint8_t chain, sign; /* enum chain, enum sign */
     /* What the rule says, close at hand: */
-    bool later : 1;         /* a later step of a sequence: whether it is sought depends on what was read before */
-    bool once : 1;          /* one match on a line is enough */
-    bool guess : 1;         /* a guess, made where no rule knows the line */
-    bool knows : 1;         /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
-    bool harmless : 1;      /* the line is no failure */
-    bool alone : 1;         /* has a say by a part alone: who says that a line is no failure, or opens its text */
+    bool later;             /* a later step of a sequence: whether it is sought depends on what was read before */
+    bool once;              /* one match on a line is enough */
+    bool guess;             /* a guess, made where no rule knows the line */
+    bool knows;             /* a match leaves nothing to guess. Rules on trial, guesses among them, do not count */
+    bool harmless;          /* the line is no failure */
+    bool alone;             /* has a say by a part alone: who says that a line is no failure, or opens its text */
     uint32_t kinds, number; /* the rule's */
     struct dg_slice lit;
 };
@@ -95,9 +94,8 @@ struct families {
 struct flanks {
     uint32_t before, behind;
 };
-/* All tables are one piece of memory, which begins with the needles: a large page is had sooner than hundreds of small
- * ones. */
 struct sieve {
+    void *memory; /* that holds all tables: a large page is had sooner than hundreds of small ones; NULL: another's */
     struct needle *needles;
     struct literal *literals;
     struct families families;
@@ -162,6 +160,7 @@ struct dg_matcher {
     uint32_t guess_from;         /* needles of guesses, but for a few before those; up to lazy_from */
     uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else; then built-in ones */
     struct sieve sieve;
+    _Atomic(struct needs *) *needs;   /* by needle: what its regex needs; made when first asked for */
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */
     pcre2_compile_context *context;   /* of regex_context() */
 };
@@ -170,9 +169,13 @@ extern struct regex REGEX_BAD;
 pcre2_compile_context *regex_context(void);
 /* A sign of service that says nothing else: it may be looked at late, and not each time. */
 bool is_lazy(const struct dg_rule *r);
+/* Of rules, as yet without tables. NULL: out of memory. */
+struct dg_matcher *matcher_of(const struct dg_ruleset *rules);
+bool matcher_ready(struct dg_matcher *m); /* when its needles are counted. False: out of memory */
 
 /* ---- pick.c */
 void families_init(struct families *f);
+void families_see(struct families *f); /* which processor this is */
 void families_add(struct families *f, unsigned family, const char *gram);
 /* The places in data[at, at + n) where each byte of four is one that the same family has there, in order. Three bytes
  * more are read; `out` has room for PICK_SLACK more than n. */

@@ -3,6 +3,7 @@
 #ifndef DG_MATCH_H
 #define DG_MATCH_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/finding.h"
@@ -11,6 +12,11 @@
  * -DG_E_NOMEM. */
 struct dg_matcher;
 int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, struct dg_err *err);
+/* The same as bytes (base/frozen.h) that lie at address `at`, while the rules lie where they lie now; added to `out`.
+ * 0, -DG_E_NOMEM, -DG_E_INTERNAL. */
+int dg_matcher_freeze(const struct dg_matcher *m, uintptr_t at, struct dg_buf *out, struct dg_err *err);
+/* What was frozen, which outlives it. 0; -DG_E_NOMEM; -DG_E_UNSUPPORTED: of another build. */
+int dg_matcher_thaw(const struct dg_ruleset *rules, struct dg_slice bytes, struct dg_matcher **ret, struct dg_err *err);
 void dg_matcher_free(struct dg_matcher *m);
 static inline void dg_matcher_freep(struct dg_matcher **m) { dg_matcher_free(*m); }
 

@@ -121,14 +121,23 @@ static bool collect(struct dg_matcher *m) {
     return true;
 }
 
-int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, struct dg_err *err) {
+struct dg_matcher *matcher_of(const struct dg_ruleset *rules) {
     struct dg_matcher *m = dg_calloc(1, sizeof(*m));
-    *ret = m; /* held by the caller from the start: who is killed meanwhile has lost nothing */
-    if (!m) return dg_err_nomem(err);
+    if (!m) return NULL;
     m->rules = rules;
     m->regexes = dg_calloc(rules->n_patterns, sizeof(*m->regexes));
     m->context = regex_context();
-    if (!m->context || !m->regexes || !collect(m)) {
+    if (m->context && m->regexes) return m;
+    dg_matcher_free(m);
+    return NULL;
+}
+
+bool matcher_ready(struct dg_matcher *m) { return (m->needs = dg_calloc(m->n_needles, sizeof(*m->needs))); }
+
+int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, struct dg_err *err) {
+    struct dg_matcher *m = matcher_of(rules);
+    *ret = m; /* held by the caller from the start: who is killed meanwhile has lost nothing */
+    if (!m || !collect(m) || !matcher_ready(m)) {
         dg_matcher_free(m);
         *ret = NULL;
         return dg_err_nomem(err);
@@ -142,8 +151,9 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
 void dg_matcher_free(struct dg_matcher *m) {
     if (!m) return;
     for (uint32_t i = 0; m->regexes && i < m->rules->n_patterns; i++) regex_free(atomic_load(&m->regexes[i]));
-    for (uint32_t i = 0; i < m->n_needles; i++) free(atomic_load(&m->needles[i].needs));
+    for (uint32_t i = 0; m->needs && i < m->n_needles; i++) free(atomic_load(&m->needs[i]));
     free(m->regexes);
+    free(m->needs);
     pcre2_compile_context_free(m->context);
     sieve_release(&m->sieve);
     free(m);

@@ -17,13 +17,19 @@ _Static_assert((int)DG_RARE_FAMILIES == LANE && SIZE * LANE == 64, "a bit of 64 
 
 static unsigned index_of(char c) { return (unsigned char)c & (BYTES - 1); }
 
-void families_init(struct families *f) {
-    *f = (struct families){.wide = false};
-    memset(f->lacks, 0xff, sizeof(f->lacks));
+void families_see(struct families *f) {
 #ifdef __x86_64__
     f->wide = __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+#else
+    f->wide = false;
 #endif
+}
+
+void families_init(struct families *f) {
+    memset(f, 0, sizeof(*f)); /* padding too: it is kept as bytes */
+    memset(f->lacks, 0xff, sizeof(f->lacks));
+    families_see(f);
 }
 
 void families_add(struct families *f, unsigned family, const char *gram) {

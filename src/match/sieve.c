@@ -66,9 +66,10 @@ static size_t texts_for(size_t n) { return (size_t)1 << bits_for(2 * n); }
 struct needle *sieve_room(struct sieve *s, uint32_t n) {
     size_t each = sizeof(*s->needles) + sizeof(*s->literals) + sizeof(*s->grams), lists = lists_for(n);
     *s = (struct sieve){0};
-    s->needles = dg_malloc_large(n * each + lists * (sizeof(*s->flanks) + sizeof(*s->lists)) + sizeof(*s->lists) +
-                                 texts_for(n) * sizeof(*s->texts));
-    if (!s->needles) return NULL;
+    s->memory = dg_malloc_large(n * each + lists * (sizeof(*s->flanks) + sizeof(*s->lists)) + sizeof(*s->lists) +
+                                texts_for(n) * sizeof(*s->texts));
+    if (!s->memory) return NULL;
+    s->needles = s->memory;
     s->literals = (struct literal *)(void *)(s->needles + n);
     s->grams = (struct gram *)(void *)(s->literals + n);
     s->flanks = (struct flanks *)(void *)(s->grams + n);
@@ -78,7 +79,7 @@ struct needle *sieve_room(struct sieve *s, uint32_t n) {
 }
 
 void sieve_release(struct sieve *s) {
-    free(s->needles);
+    free(s->memory);
     *s = (struct sieve){0};
 }
 

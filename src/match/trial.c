@@ -13,23 +13,23 @@ struct line_trial { /* one line */
 };
 
 /* NULL: out of memory. */
-static const struct needs *needs_for(struct needle *needle) {
-    struct needs *known = atomic_load_explicit(&needle->needs, memory_order_acquire), *none = NULL;
+static const struct needs *needs_for(const struct dg_matcher *m, uint32_t needle) {
+    struct needs *known = atomic_load_explicit(&m->needs[needle], memory_order_acquire), *none = NULL;
     if (known) return known;
     struct need v[NEEDS_MAX];
-    unsigned n = needs_of(needle->pattern->re, needle->lit, v);
+    unsigned n = needs_of(m->needles[needle].pattern->re, m->needles[needle].lit, v);
     struct needs *made = dg_malloc(sizeof(*made) + n * sizeof(*v));
     if (!made) return NULL;
     made->n = n;
     memcpy(made->v, v, n * sizeof(*v));
-    if (atomic_compare_exchange_strong(&needle->needs, &none, made)) return made;
+    if (atomic_compare_exchange_strong(&m->needs[needle], &none, made)) return made;
     free(made);
     return none;
 }
 
-/* Does the message hold what the regex, if any, needs at least? */
-static bool may_match(struct line_trial *t, struct needle *needle) {
-    const struct needs *n = needs_for(needle);
+/* Does the message hold what the needle's regex, if any, needs at least? */
+static bool may_match(struct line_trial *t, uint32_t needle) {
+    const struct needs *n = needs_for(t->s->m, needle);
     if (!n || !n->n) return true;
     if (!t->counted) grams_of(t->msg->body, &t->s->grams);
     t->counted = true;
@@ -76,11 +76,11 @@ static enum trial try(struct line_trial *t, struct sight *sight, const char *lit
     const struct dg_matcher *m = t->s->m;
     if (sight->needle >= m->lazy_from) return TRIAL_NONE; /* a sign of service may wait */
     if (t->known && sight->needle >= m->guess_from) return TRIAL_FAILED;
-    struct needle *n = &m->needles[sight->needle];
+    const struct needle *n = &m->needles[sight->needle];
     if (n->chain != CHAIN_NONE && n->chain != CHAIN_GUESSES) return TRIAL_NONE;
     if (!(n->kinds & DG_KIND_BIT(t->kind))) return TRIAL_FAILED;
     if (n->later || (t->known && n->guess)) return TRIAL_NONE;
-    if (!may_match(t, n)) return TRIAL_FAILED;
+    if (!may_match(t, sight->needle)) return TRIAL_FAILED;
     const struct dg_pattern *p = n->pattern;
     uint64_t *matched = &t->s->matched[n->number];
     if (n->once && *matched == t->s->serial) return TRIAL_FAILED;

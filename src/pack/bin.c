@@ -1,8 +1,8 @@
 /* packs.bin: the rules and the catalog as they are in memory.
  *
- * Layout: head, then the frozen catalog, then the frozen rules. The hash covers everything behind the head, and
- * where the catalog ends: what it does not match is damaged or cut. The file is mapped, at the address that its
- * pointers are right for if that is free: to read it instead takes most of a short log's time. */
+ * Layout: head, then the frozen catalog, the frozen rules, and the matcher's tables of these. The hash covers
+ * everything behind the head, and where the parts end: what it does not match is damaged or cut. The file is mapped, at
+ * the address that its pointers are right for if that is free: to read it instead takes most of a short log's time. */
 #include "pack/pack_internal.h"
 #include "base/file.h"
 #include "base/frozen.h"
@@ -12,22 +12,25 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL /* twice as fast as what the library holds, where it is optimised so (CMakeLists.txt) */
 #include <xxhash.h>
 
-#define FORMAT "diagnose packs 8"
+#define FORMAT "diagnose packs 9"
 #define MAPPED_AT UINT64_C(0x1d0000000000) /* far from where programs, heaps and libraries are laid */
 enum { BIN_MAX = 64 << 20 };
 
 /* Its size is a multiple of DG_FROZEN_ALIGN. */
 struct head {
-    char made_by[40]; /* format, architecture */
-    uint64_t size, hash, catalog_size;
+    char made_by[48]; /* format, architecture */
+    uint64_t size, hash;
+    struct ends {
+        uint64_t catalog, rules;
+    } ends; /* of these parts behind the head; the next begins aligned */
 };
 
-uintptr_t dg_pack_catalog_at(void) { return (uintptr_t)MAPPED_AT + sizeof(struct head); }
+static uint64_t aligned(uint64_t at) { return at + -at % DG_FROZEN_ALIGN; }
 
-/* Where the rules begin behind a catalog of this size. */
-static uint64_t rules_at(uint64_t catalog_size) { return catalog_size + -catalog_size % DG_FROZEN_ALIGN; }
+uintptr_t dg_pack_catalog_at(void) { return (uintptr_t)MAPPED_AT + sizeof(struct head); }
 
 static void made_by(char *out, size_t size) {
 #if defined(__x86_64__)
@@ -103,17 +106,36 @@ static int write_file(const char *path, struct dg_slice head, struct dg_slice bo
     return dg_err_set(err, DG_E_IO, why, "cannot write '%s'", path);
 }
 
-int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, const char *path, struct dg_err *err) {
+static void add_aligned(struct dg_buf *body, struct dg_slice part) {
+    while (!body->failed && body->len % DG_FROZEN_ALIGN) dg_buf_addc(body, '\0');
+    dg_buf_add_slice(body, part);
+}
+
+static uint64_t hash_of(const struct head *head, struct dg_slice body) {
+    return XXH3_64bits_withSeed(body.ptr, body.len, head->ends.catalog ^ head->ends.rules << 32);
+}
+
+int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, struct dg_slice tables, const char *path,
+                     struct dg_err *err) {
     _cleanup_(dg_buf_release) struct dg_buf body = DG_BUF_INIT(BIN_MAX);
-    struct head head = {.catalog_size = catalog.len};
+    struct head head = {.ends.catalog = catalog.len};
     dg_buf_add_slice(&body, catalog);
-    while (!body.failed && body.len < rules_at(catalog.len)) dg_buf_addc(&body, '\0');
+    add_aligned(&body, DG_S(""));
     int r = body.failed ? dg_err_nomem(err) : dg_freeze(&RULESET, &p->set, dg_pack_catalog_at() + body.len, &body, err);
     if (r) return r;
+    head.ends.rules = body.len;
+    add_aligned(&body, tables);
+    if (body.failed) return dg_err_nomem(err);
     head.size = body.len;
-    head.hash = XXH3_64bits_withSeed(body.ptr, body.len, head.catalog_size);
+    head.hash = hash_of(&head, dg_buf_slice(&body));
     made_by(head.made_by, sizeof(head.made_by));
     return write_file(path, dg_slice((const char *)&head, sizeof(head)), dg_buf_slice(&body), err);
+}
+
+/* `size` bytes of fd, or none for -1, at the address that pointers are right for, if it is free. MAP_FAILED. */
+static void *map(size_t size, int fd) {
+    int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_PRIVATE;
+    return mmap((void *)(uintptr_t)MAPPED_AT, size, PROT_READ | PROT_WRITE, flags, fd, 0);
 }
 
 static int map_file(const char *path, struct dg_pack *p, struct dg_err *err) {
@@ -121,12 +143,17 @@ static int map_file(const char *path, struct dg_pack *p, struct dg_err *err) {
     _cleanup_(dg_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st)) return dg_err_set(err, DG_E_IO, errno, "cannot open '%s'", path);
     if (st.st_size <= 0 || st.st_size > BIN_MAX) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' has no packs", path);
-    size_t size = (size_t)st.st_size;
-    char *bytes = mmap((void *)(uintptr_t)MAPPED_AT, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    void *bytes = map((size_t)st.st_size, fd);
     if (bytes == MAP_FAILED) return dg_err_set(err, DG_E_IO, errno, "cannot map '%s'", path);
-    p->bin = dg_slice(bytes, size);
-    p->mapped = true;
+    p->bin = dg_slice(bytes, (size_t)st.st_size);
+    p->of_file = true;
     return 0;
+}
+
+/* Small pages take longer to get than the copying. */
+static void fill(void *to, struct dg_slice from) {
+    madvise(to, from.len, MADV_HUGEPAGE); /* a wish */
+    memcpy(to, from.ptr, from.len);
 }
 
 static bool well_made(struct dg_slice bin, struct head *head) {
@@ -135,8 +162,8 @@ static bool well_made(struct dg_slice bin, struct head *head) {
     memcpy(head, bin.ptr, sizeof(*head));
     made_by(want, sizeof(want));
     return !memcmp(head->made_by, want, sizeof(want)) && head->size == bin.len - sizeof(*head) &&
-           head->catalog_size <= head->size &&
-           head->hash == XXH3_64bits_withSeed(bin.ptr + sizeof(*head), head->size, head->catalog_size);
+           head->ends.catalog <= head->ends.rules && head->ends.rules <= head->size &&
+           head->hash == hash_of(head, dg_slice_from(bin, sizeof(*head)));
 }
 
 /* The parts of p->bin. */
@@ -145,12 +172,18 @@ static int take_parts(struct dg_pack *p, const char *name, struct dg_err *err) {
     if (!well_made(p->bin, &head))
         return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is absent, damaged or of another build", name);
     struct dg_slice body = dg_slice_from(p->bin, sizeof(head)),
-                    rules = dg_slice_from(body, rules_at(head.catalog_size));
+                    rules = dg_slice_from(dg_slice_upto(body, head.ends.rules), aligned(head.ends.catalog));
     const struct dg_ruleset *set = dg_thaw(&RULESET, (char *)(uintptr_t)rules.ptr, rules.len);
     if (!set) return dg_err_set(err, DG_E_UNSUPPORTED, 0, "'%s' is of another build", name);
     p->set = *set;
-    p->catalog = dg_slice_upto(body, head.catalog_size);
+    p->catalog = dg_slice_upto(body, head.ends.catalog);
+    if ((uintptr_t)p->bin.ptr == MAPPED_AT) p->tables = dg_slice_from(body, aligned(head.ends.rules));
     return 0;
+}
+
+uintptr_t dg_pack_tables_at(const struct dg_pack *p) {
+    bool in_place = (uintptr_t)p->bin.ptr == MAPPED_AT;
+    return in_place ? (uintptr_t)MAPPED_AT + aligned(p->bin.len) : 0;
 }
 
 /* The rules go into the growing set only when others may come on top of them. */
@@ -164,6 +197,7 @@ static int add_places(struct dg_pack *p, const struct dg_pack_place *places, siz
                       struct dg_err *err) {
     int r = 0;
     if (n) {
+        p->tables = (struct dg_slice){NULL, 0}; /* they are of fewer rules */
         r = add_rules(p) ? dg_err_nomem(err) : pack_read_places(p, places, n, 1, false, probs, err);
         if (!r) r = pack_lay_out(p) ? dg_err_nomem(err) : 0;
     }
@@ -190,12 +224,11 @@ int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, s
 }
 
 int dg_pack_detach(struct dg_pack *p) {
-    if (!p->mapped) return 0;
+    if (!p->of_file) return 0;
     void *bin = (void *)(uintptr_t)p->bin.ptr;
     void *copy = mmap(NULL, p->bin.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED) return -DG_E_NOMEM;
-    madvise(copy, p->bin.len, MADV_HUGEPAGE); /* a wish: small pages take longer to get than the copying */
-    memcpy(copy, bin, p->bin.len);
+    fill(copy, p->bin);
     if (mremap(copy, p->bin.len, p->bin.len, MREMAP_MAYMOVE | MREMAP_FIXED, bin) != MAP_FAILED) return 0;
     munmap(copy, p->bin.len);
     return -DG_E_NOMEM;
@@ -204,13 +237,12 @@ int dg_pack_detach(struct dg_pack *p) {
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
                         struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err) {
     struct dg_pack *p = pack_new();
-    char *bytes = dg_malloc_large(bin.len);
-    if (p && bytes) {
-        memcpy(bytes, bin.ptr, bin.len);
+    void *bytes = p && bin.len ? map(bin.len, -1) : MAP_FAILED;
+    if (p && bytes != MAP_FAILED) {
+        fill(bytes, bin);
         p->bin = dg_slice(bytes, bin.len);
-        return finish(p, 0, "packs.bin", user_places, n, probs, ret, err);
     }
-    free(bytes);
+    if (p && (p->bin.len || !bin.len)) return finish(p, 0, "packs.bin", user_places, n, probs, ret, err);
     dg_pack_free(p);
     return dg_err_nomem(err);
 }

@@ -18,11 +18,7 @@ void dg_pack_free(struct dg_pack *p) {
     if (!p) return;
     dg_arena_free(p->arena);
     dg_map_free(p->ids);
-    char *bin = (char *)(uintptr_t)p->bin.ptr;
-    if (p->mapped)
-        munmap(bin, p->bin.len);
-    else
-        free(bin);
+    if (p->bin.len) munmap((void *)(uintptr_t)p->bin.ptr, p->bin.len);
     free(p->rules.v);
     free(p->places.v);
     free(p);
@@ -77,6 +73,9 @@ const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p) { return &p->set
 
 struct dg_slice dg_pack_catalog(const struct dg_pack *p) {
     return p->catalog;
+}
+struct dg_slice dg_pack_tables(const struct dg_pack *p) {
+    return p->tables;
 }
 
 int dg_pack_load(const struct dg_pack_place *places, size_t n, bool keep_examples, struct dg_problems *probs,

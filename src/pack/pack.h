@@ -35,11 +35,18 @@ int dg_pack_detach(struct dg_pack *p);
 /* The same from a packs.bin that is in memory. */
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,
                         struct dg_problems *probs, struct dg_pack **ret, struct dg_err *err);
-/* Write packs.bin: the rules without examples, and the catalog, frozen for the address at which it is mapped. */
+/* Write packs.bin: the rules without examples, the catalog, frozen for the address that is told here, and the matcher's
+ * tables (or nothing), which are those of a pack that was loaded from such a file without them. */
 uintptr_t dg_pack_catalog_at(void);
-int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, const char *path, struct dg_err *err);
+int dg_pack_save_bin(const struct dg_pack *p, struct dg_slice catalog, struct dg_slice tables, const char *path,
+                     struct dg_err *err);
+/* Where the tables of a pack from a packs.bin without them are to lie; 0: this one does not lie where its pointers are
+ * right, so nor could they. */
+uintptr_t dg_pack_tables_at(const struct dg_pack *p);
 /* The catalog that came with packs.bin, or {NULL,0}. Its bytes are writable, to be thawed in place. */
 struct dg_slice dg_pack_catalog(const struct dg_pack *p);
+/* The tables that came with packs.bin; {NULL,0} where they cannot be used: for other rules or at another address. */
+struct dg_slice dg_pack_tables(const struct dg_pack *p);
 
 const struct dg_ruleset *dg_pack_rules(const struct dg_pack *p);
 void dg_pack_free(struct dg_pack *p);

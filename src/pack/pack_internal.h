@@ -11,8 +11,9 @@ struct dg_pack {
     struct dg_arena *arena;
     struct dg_ruleset set;   /* valid after pack_lay_out() and pack_number() */
     struct dg_slice bin;     /* packs.bin, when that was loaded; the set lies in it */
-    bool mapped;             /* bin is, else malloced */
+    bool of_file;            /* bin is mapped from there */
     struct dg_slice catalog; /* within bin */
+    struct dg_slice tables;  /* within bin */
     struct {
         struct dg_rule *v;
         size_t n, cap;

@@ -1,11 +1,12 @@
 /* packc RULES_DIR OUT: the build step that compiles the shipped rules and catalog to packs.bin (OUT is an absolute
  * path). Every fault is told; any makes it fail. */
 #include "catalog/catalog.h"
+#include "match/match.h"
 #include "pack/pack.h"
 #include <stdio.h>
 #include <unistd.h>
 
-enum { CATALOG_MAX = 16 << 20 };
+enum { PART_MAX = 16 << 20 };
 
 static void print_problems(const struct dg_problems *probs) {
     for (size_t i = 0; i < probs->n; i++) {
@@ -15,10 +16,23 @@ static void print_problems(const struct dg_problems *probs) {
     }
 }
 
+/* The matcher's tables of the rules as they lie in the file so far, which is then written with these behind. */
+static int add_tables(const struct dg_pack *pack, struct dg_slice catalog, const char *out, struct dg_err *err) {
+    _cleanup_(dg_buf_release) struct dg_buf frozen = DG_BUF_INIT(PART_MAX);
+    _cleanup_(dg_pack_freep) struct dg_pack *saved = NULL;
+    _cleanup_(dg_matcher_freep) struct dg_matcher *matcher = NULL;
+    int r = dg_pack_load_bin(out, NULL, 0, NULL, &saved, err);
+    if (r || !dg_pack_tables_at(saved)) return r; /* without them, start-up takes longer */
+    r = dg_matcher_new(dg_pack_rules(saved), &matcher, err);
+    if (!r) r = dg_matcher_freeze(matcher, dg_pack_tables_at(saved), &frozen, err);
+    return r ? r : dg_pack_save_bin(pack, catalog, dg_buf_slice(&frozen), out, err);
+}
+
 static int save(const struct dg_pack *pack, struct dg_catalog *catalog, const char *out, struct dg_err *err) {
-    _cleanup_(dg_buf_release) struct dg_buf frozen = DG_BUF_INIT(CATALOG_MAX);
+    _cleanup_(dg_buf_release) struct dg_buf frozen = DG_BUF_INIT(PART_MAX);
     int r = dg_catalog_freeze(catalog, dg_pack_catalog_at(), &frozen, err);
-    return r ? r : dg_pack_save_bin(pack, dg_buf_slice(&frozen), out, err);
+    if (!r) r = dg_pack_save_bin(pack, dg_buf_slice(&frozen), DG_S(""), out, err);
+    return r ? r : add_tables(pack, dg_buf_slice(&frozen), out, err);
 }
 
 /* Rules are told to be from rules/…, seen from the folder above: the path to that is nobody's but the builder's. */

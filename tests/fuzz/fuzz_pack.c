@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (uint32_t i = 0; i < rules->n_rules; i++) check_rule(&rules->rules[i]);
     dg_pack_lint(pack, &problems);
     scratch_fill(&bin_file, "", 0);
-    if (!dg_pack_save_bin(pack, DG_S("catalog"), bin_file.path, NULL)) {
+    if (!dg_pack_save_bin(pack, DG_S("catalog"), DG_S("tables"), bin_file.path, NULL)) {
         if (dg_pack_load_bin(bin_file.path, NULL, 0, NULL, &again, NULL)) abort();
         if (dg_pack_rules(again)->n_rules != rules->n_rules) abort();
     }

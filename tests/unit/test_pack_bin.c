@@ -1,5 +1,6 @@
 /* packs.bin: what is written is read again; what is damaged is refused. */
 #include "match_fixture.h"
+#include "base/frozen.h"
 
 static const char RULES[] =
     "- id: a\n  title: T\n  role: cause\n  class: x/y\n  in: [kernel]\n  for: {vllm: '>=1'}\n"
@@ -23,7 +24,7 @@ static void save(struct saved *s) {
     struct dg_err err = {0};
     fx_rules(&s->x, RULES);
     snprintf(s->path, sizeof(s->path), "%s.bin", s->x.dir);
-    assert_int_equal(dg_pack_save_bin(s->x.pack, DG_S("catalog"), s->path, &err), 0);
+    assert_int_equal(dg_pack_save_bin(s->x.pack, DG_S("catalog"), DG_S("tables"), s->path, &err), 0);
     dg_buf_init(&s->bytes, 1 << 24);
     assert_int_equal(dg_file_read(s->path, &s->bytes, &err), 0);
 }
@@ -65,11 +66,38 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(b->rules[3].opens, DG_OPENS_JSON_STR);
     /* the whole of it: written again it is the same bytes */
     struct dg_buf again = DG_BUF_INIT(1 << 24);
-    assert_int_equal(dg_pack_save_bin(p, dg_pack_catalog(p), s.path, &err), 0);
+    assert_int_equal(dg_pack_save_bin(p, dg_pack_catalog(p), DG_S("tables"), s.path, &err), 0);
     assert_int_equal(dg_file_read(s.path, &again, &err), 0);
     assert_true(dg_slice_eq(dg_buf_slice(&again), dg_buf_slice(&s.bytes)));
     dg_buf_release(&again);
     dg_pack_free(p);
+    done(&s);
+}
+
+/* They are for the rules and the place that they were made for. */
+static void tables_are_of_one_place(void **state) {
+    (void)state;
+    struct saved s;
+    struct fx_rules more;
+    struct dg_pack *first = saved_and_loaded(&s), *other = NULL;
+    bool in_place = dg_pack_tables_at(first);
+    assert_slice(dg_pack_tables(first), in_place ? "tables" : "");
+    assert_int_equal(dg_pack_tables_at(first) % DG_FROZEN_ALIGN, 0);
+    assert_int_equal(dg_pack_load_bin(s.path, NULL, 0, NULL, &other, NULL), 0); /* its place is taken */
+    assert_slice(dg_pack_tables(other), "");
+    assert_int_equal(dg_pack_tables_at(other), 0);
+    assert_slice(dg_pack_rules(other)->rules[0].id, "t/a");
+    dg_pack_free(other);
+    dg_pack_free(first);
+    fx_load(&more, "- {id: z, title: x, role: fact, match: {lit: 'zzzzzz'}}\n", false);
+    const struct dg_pack_place place = {.path = more.dir, .user = true};
+    assert_int_equal(dg_pack_load_bin(s.path, &place, 1, NULL, &other, NULL), 0);
+    assert_slice(dg_pack_tables(other), "");
+    dg_pack_free(other);
+    assert_int_equal(dg_pack_load_memory(dg_buf_slice(&s.bytes), NULL, 0, NULL, &other, NULL), 0);
+    assert_slice(dg_pack_tables(other), in_place ? "tables" : "");
+    dg_pack_free(other);
+    fx_done(&more);
     done(&s);
 }
 
@@ -139,7 +167,7 @@ static void it_is_written_whole_or_not_at_all(void **state) {
     struct saved s;
     struct dg_err err = {0};
     save(&s);
-    assert_int_equal(dg_pack_save_bin(s.x.pack, DG_S("catalog"), "/nonexistent/packs.bin", &err), -DG_E_IO);
+    assert_int_equal(dg_pack_save_bin(s.x.pack, DG_S("catalog"), DG_S(""), "/nonexistent/packs.bin", &err), -DG_E_IO);
     done(&s);
 }
 
@@ -162,6 +190,7 @@ static void each_allocation_may_fail(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(tables_are_of_one_place),
         cmocka_unit_test(the_file_may_change_below_what_was_detached),
         cmocka_unit_test(others_come_on_top),
         cmocka_unit_test(what_is_damaged_is_refused),
