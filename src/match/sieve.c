@@ -57,10 +57,8 @@ static unsigned bits_for(size_t n) {
     return bits;
 }
 
-/* Sizes of the tables for n literals. */
-static size_t lists_for(size_t n) {
-    return (size_t)1 << bits_for(n);
-} /* of different grams there are a third as many */
+/* Sizes of the tables for n literals. Of different grams there are a third as many. */
+static size_t lists_for(size_t n) { return (size_t)1 << bits_for(n); }
 static size_t texts_for(size_t n) { return (size_t)1 << bits_for(2 * n); }
 
 struct needle *sieve_room(struct sieve *s, uint32_t n) {
