@@ -56,12 +56,17 @@ static bool fails_service(const struct dg_judge *j, const struct dg_finding *f) 
     return dg_slice_is(set_by(f->rule, "service"), "failing") && dg_in_fatal_record(j, &f->last);
 }
 
+/* What keeps a server from its GPU, so that it answers by the CPU. */
+static bool costs_the_gpu(const struct dg_judge *j, const struct dg_rule *rule) {
+    bool may = dg_slice_is(rule->class, "driver") || dg_slice_is(rule->class, "jit-failure");
+    return may && dg_fact(j, "runs_on_cpu").len && !dg_fact(j, "runs_on_gpu").len;
+}
+
 /* A server that answers wrongly goes on answering, one that cannot have its GPU may answer by the CPU, and there are
  * failures that each request meets anew while the server is up (`set: {service: broken}` or `failing`). */
 bool dg_serves_in_spite_of(const struct dg_judge *j, const struct dg_finding *f) {
-    bool without_gpu = dg_fact(j, "runs_on_cpu").len && !dg_fact(j, "runs_on_gpu").len;
-    if (dg_breaks_service(f->rule) || fails_service(j, f)) return true;
-    return dg_slice_is(f->rule->class, "numerics") || (without_gpu && dg_slice_is(f->rule->class, "driver"));
+    return dg_breaks_service(f->rule) || fails_service(j, f) || dg_slice_is(f->rule->class, "numerics") ||
+           costs_the_gpu(j, f->rule);
 }
 
 bool dg_outlived(const struct dg_judge *j, const struct dg_finding *f) {
