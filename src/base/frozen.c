@@ -145,6 +145,13 @@ int dg_freeze(const struct dg_frozen_type *type, const void *object, uintptr_t a
 
 /* ---- reading */
 
+bool dg_frozen_in_place(const void *bytes, size_t len) {
+    struct head h;
+    if (len < sizeof(h)) return false;
+    memcpy(&h, bytes, sizeof(h));
+    return h.base == (uintptr_t)bytes + sizeof(h);
+}
+
 void *dg_thaw(const struct dg_frozen_type *type, void *bytes, size_t len) {
     struct head h;
     if (len < sizeof(h)) return NULL;

@@ -56,5 +56,6 @@ int dg_freeze(const struct dg_frozen_type *type, const void *object, uintptr_t a
 /* What was frozen, which lies aligned to DG_FROZEN_ALIGN; the struct lives in there. Once: its pointers are set, unless
  * it lies where it was to lie; then nothing is written. NULL: of another layout, or cut. */
 void *dg_thaw(const struct dg_frozen_type *type, void *bytes, size_t len);
+bool dg_frozen_in_place(const void *bytes, size_t len); /* it lies where it was to lie */
 
 #endif

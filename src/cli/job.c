@@ -17,22 +17,9 @@ static const size_t ARENA_LIMIT = 64 << 20;
 
 struct dg_head {
     uint32_t source;
-    size_t n; /* bytes in the hash */
-    XXH3_state_t *hash;
+    size_t n;
+    char bytes[HEAD_BYTES];
 };
-
-static struct dg_head *head_free(struct dg_head *h) {
-    if (h) XXH3_freeState(h->hash);
-    free(h);
-    return NULL;
-}
-
-static struct dg_head *head_new(void) {
-    struct dg_head *h = dg_calloc(1, sizeof(*h));
-    if (!h || !(h->hash = XXH3_createState())) return head_free(h);
-    XXH3_64bits_reset(h->hash);
-    return h;
-}
 
 /* ---- reading */
 
@@ -85,7 +72,7 @@ static int close_head(struct dg_job *job) {
     if (!dg_vec_reserve(&job->heads, &job->cap_heads, h->source + 1, sizeof(*job->heads), SOURCES_MAX))
         return -DG_E_NOMEM;
     while (job->n_heads <= h->source) job->heads[job->n_heads++] = 0;
-    job->heads[h->source] = XXH3_64bits_digest(h->hash);
+    job->heads[h->source] = XXH3_64bits(h->bytes, h->n);
     return 0;
 }
 
@@ -97,10 +84,9 @@ static int note_head(struct dg_job *job, const struct dg_block *b) {
         r = close_head(job);
         h->source = b->source;
         h->n = 0;
-        XXH3_64bits_reset(h->hash);
     }
     size_t n = b->len < HEAD_BYTES - h->n ? b->len : HEAD_BYTES - h->n;
-    XXH3_64bits_update(h->hash, b->data, n);
+    memcpy(h->bytes + h->n, b->data, n);
     h->n += n;
     for (size_t i = 0; i < b->len && !job->any_text; i++) job->any_text = !isspace((unsigned char)b->data[i]);
     return r;
@@ -208,7 +194,7 @@ int dg_job_init(struct dg_job *job, struct dg_app *app, struct dg_err *err) {
     if (r) return r;
     dg_trace("phase", "rules loaded");
     job->arena = dg_arena_new(ARENA_LIMIT);
-    job->head = head_new();
+    job->head = dg_calloc(1, sizeof(*job->head));
     job->silence = dg_calloc(1, sizeof(*job->silence));
     if (!job->arena || !job->head || !job->silence) return dg_err_nomem(err);
     job->silence->matcher = app->matcher;
@@ -232,7 +218,7 @@ void dg_job_release(struct dg_job *job) {
     dg_ingest_free(job->ingest);
     dg_devices_release(&job->devices);
     dg_arena_free(job->arena);
-    head_free(job->head);
+    free(job->head);
     free(job->silence);
     free(job->heads);
 }

@@ -166,10 +166,11 @@ bool dg_app_packs_stale(void) {
 }
 
 int dg_app_matcher(struct dg_app *app, struct dg_err *err) {
+    if (app->matcher) return 0;
     const struct dg_ruleset *rules = dg_pack_rules(app->pack);
     struct dg_slice tables = dg_pack_tables(app->pack);
-    if (app->matcher) return 0;
-    bool thawed = tables.len && !dg_matcher_thaw(rules, tables, &app->matcher, NULL);
-    dg_trace("phase", "the matcher is %s", thawed ? "as it was built" : "made");
-    return thawed ? 0 : dg_matcher_new(rules, &app->matcher, err);
+    struct dg_err why = {.msg = "there are no tables of these rules"};
+    if (tables.len && !dg_matcher_thaw(rules, tables, &app->matcher, &why)) return 0;
+    dg_trace("phase", "the matcher is made anew: %s", why.msg);
+    return dg_matcher_new(rules, &app->matcher, err);
 }

@@ -1,5 +1,4 @@
 #include "ingest/ingest.h"
-#include "base/census.h"
 #include "base/mem.h"
 #include "base/trace.h"
 #include "ingest/bundle.h"
@@ -265,7 +264,7 @@ static const char *stranger(struct dg_slice head) {
 /* The kind of a head that may be coloured, and what of it is set aside. */
 static int kind_of(struct dg_slice head, enum dg_kind *ret, enum dg_aside *ret_side) {
     head = dg_slice_upto(head, DG_HEAD_MAX);
-    bool coloured = dg_census(head).escape;
+    bool coloured = dg_slice_find_ch(head, '\x1b') >= 0;
     _cleanup_(dg_freep) char *text = coloured ? copy(head) : NULL;
     if (coloured && !text) return -DG_E_NOMEM;
     struct dg_escapes e = {0};

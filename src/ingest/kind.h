@@ -9,8 +9,8 @@
 enum dg_aside { DG_ASIDE_NONE, DG_ASIDE_KERNEL, DG_ASIDE_OTHERS };
 
 /* By the lines of `head` (plain lines, escapes removed): kernel where most lines are the kernel's, else server where a
- * server speaks, else what most lines with a known face are. DG_KIND_UNKNOWN: no line has one. What is set aside has no
- * say. */
+ * server speaks, else what most lines with a known face are. DG_KIND_UNKNOWN: no line has one. DG_ASIDE_KERNEL: the
+ * kind of the others. */
 enum dg_kind dg_kind_detect(struct dg_slice head, enum dg_aside *ret_side);
 
 #endif

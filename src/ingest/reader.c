@@ -91,16 +91,27 @@ static void make_own(struct fd_reader *f) {
     if (!pipe2(f->own, O_CLOEXEC) && !widen(f->own[1])) drop_own(f);
 }
 
+/* The n bytes that our own pipe holds: a read ends with each packet, where the writer's pipe has such. */
+static ssize_t empty_own(const struct fd_reader *f, char *to, size_t n) {
+    for (size_t got = 0; got < n;) {
+        ssize_t k = read(f->own[0], to + got, n - got);
+        if (!k) errno = EIO; /* it holds less than it took */
+        if (k <= 0) return -1;
+        got += (size_t)k;
+    }
+    return (ssize_t)n;
+}
+
 /* What is there, as read() gives it. A writer waits while its pipe is read from; so the pages are moved to a pipe of
  * our own, where that is allowed, and the writer goes on while they are copied. Our own is empty before and after. */
 static ssize_t pull(struct fd_reader *f, char *to, size_t size) {
     if (f->own[0] < 0) return read(f->fd, to, size);
-    ssize_t n = splice(f->fd, NULL, f->own[1], NULL, size, SPLICE_F_MOVE);
+    ssize_t n = splice(f->fd, NULL, f->own[1], NULL, size, 0);
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
         drop_own(f);
         return read(f->fd, to, size);
     }
-    return n > 0 ? read(f->own[0], to, (size_t)n) : n;
+    return n > 0 ? empty_own(f, to, (size_t)n) : n;
 }
 
 static ptrdiff_t read_pipe(struct dg_reader *r, char *to, size_t size, struct dg_err *err) {

@@ -1,8 +1,11 @@
 /* The matcher as packs.bin has it: its tables, made by the build of the rules that lie before them. */
 #include "base/frozen.h"
 #include "match/engine.h"
+#include "match/tables_id.h" /* made by the build: a hash of the code that makes and reads them */
 
 struct frozen {
+    uint64_t made_by;
+    const struct dg_rule *rules; /* where the first one lies */
     struct needle *needles;
     struct literal *literals;
     struct gram *grams;
@@ -13,7 +16,7 @@ struct frozen {
     struct families families;
 };
 
-/* Pointers to rules are kept as they are: the tables lie where they were to lie, and so do the rules. */
+/* Pointers to rules are kept as they are. */
 DG_FROZEN_TYPE(NEEDLE, needle, DG_PLAIN(needle, pattern), DG_PLAIN(needle, rule), DG_PLAIN(needle, literal),
                DG_PLAIN(needle, same), DG_PLAIN(needle, rare), DG_PLAIN(needle, chain), DG_PLAIN(needle, sign),
                DG_PLAIN(needle, later), DG_PLAIN(needle, once), DG_PLAIN(needle, guess), DG_PLAIN(needle, knows),
@@ -27,16 +30,18 @@ DG_FROZEN_TYPE(FLANKS, flanks, DG_PLAIN(flanks, before), DG_PLAIN(flanks, behind
 static const struct dg_frozen_field number_fields[] = {{.kind = DG_FROZEN_PLAIN, .size = sizeof(uint32_t)},
                                                        DG_FROZEN_LAST};
 static const struct dg_frozen_type NUMBER = {sizeof(uint32_t), number_fields};
-DG_FROZEN_TYPE(TABLES, frozen, DG_LIST(frozen, needles, n_needles, NEEDLE),
-               DG_LIST(frozen, literals, n_literals, LITERAL), DG_LIST(frozen, grams, n_literals, GRAM_OF),
-               DG_LIST(frozen, flanks, n_flanks, FLANKS), DG_LIST(frozen, lists, n_lists, NUMBER),
-               DG_PLAIN(frozen, not_from), DG_PLAIN(frozen, not_to), DG_PLAIN(frozen, guess_from),
-               DG_PLAIN(frozen, lazy_from), DG_PLAIN(frozen, lazy_to), DG_PLAIN(frozen, n_patterns),
-               DG_PLAIN(frozen, shift), DG_PLAIN(frozen, families));
+DG_FROZEN_TYPE(TABLES, frozen, DG_PLAIN(frozen, made_by), DG_PLAIN(frozen, rules),
+               DG_LIST(frozen, needles, n_needles, NEEDLE), DG_LIST(frozen, literals, n_literals, LITERAL),
+               DG_LIST(frozen, grams, n_literals, GRAM_OF), DG_LIST(frozen, flanks, n_flanks, FLANKS),
+               DG_LIST(frozen, lists, n_lists, NUMBER), DG_PLAIN(frozen, not_from), DG_PLAIN(frozen, not_to),
+               DG_PLAIN(frozen, guess_from), DG_PLAIN(frozen, lazy_from), DG_PLAIN(frozen, lazy_to),
+               DG_PLAIN(frozen, n_patterns), DG_PLAIN(frozen, shift), DG_PLAIN(frozen, families));
 
 int dg_matcher_freeze(const struct dg_matcher *m, uintptr_t at, struct dg_buf *out, struct dg_err *err) {
     const struct sieve *s = &m->sieve;
-    struct frozen f = {.needles = s->needles,
+    struct frozen f = {.made_by = DG_TABLES_ID,
+                       .rules = m->rules->rules,
+                       .needles = s->needles,
                        .literals = s->literals,
                        .grams = s->grams,
                        .flanks = s->flanks,
@@ -59,8 +64,9 @@ int dg_matcher_freeze(const struct dg_matcher *m, uintptr_t at, struct dg_buf *o
 
 int dg_matcher_thaw(const struct dg_ruleset *rules, struct dg_slice bytes, struct dg_matcher **ret,
                     struct dg_err *err) {
-    const struct frozen *f = dg_thaw(&TABLES, (char *)(uintptr_t)bytes.ptr, bytes.len);
-    if (!f || f->n_patterns != rules->n_patterns)
+    bool in_place = dg_frozen_in_place(bytes.ptr, bytes.len); /* then thawing writes nothing */
+    const struct frozen *f = in_place ? dg_thaw(&TABLES, (char *)(uintptr_t)bytes.ptr, bytes.len) : NULL;
+    if (!f || f->made_by != DG_TABLES_ID || f->rules != rules->rules || f->n_patterns != rules->n_patterns)
         return dg_err_set(err, DG_E_UNSUPPORTED, 0, "the tables are of other rules or another build");
     struct dg_matcher *m = matcher_of(rules);
     if (!m) return dg_err_nomem(err);

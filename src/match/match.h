@@ -15,7 +15,8 @@ int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, stru
 /* The same as bytes (base/frozen.h) that lie at address `at`, while the rules lie where they lie now; added to `out`.
  * 0, -DG_E_NOMEM, -DG_E_INTERNAL. */
 int dg_matcher_freeze(const struct dg_matcher *m, uintptr_t at, struct dg_buf *out, struct dg_err *err);
-/* What was frozen, which outlives it. 0; -DG_E_NOMEM; -DG_E_UNSUPPORTED: of another build. */
+/* What was frozen, which is read where it lies and outlives it. 0; -DG_E_NOMEM; -DG_E_UNSUPPORTED: of another build, or
+ * it or the rules lie elsewhere. */
 int dg_matcher_thaw(const struct dg_ruleset *rules, struct dg_slice bytes, struct dg_matcher **ret, struct dg_err *err);
 void dg_matcher_free(struct dg_matcher *m);
 static inline void dg_matcher_freep(struct dg_matcher **m) { dg_matcher_free(*m); }

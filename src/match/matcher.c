@@ -136,7 +136,7 @@ bool matcher_ready(struct dg_matcher *m) { return (m->needs = dg_calloc(m->n_nee
 
 int dg_matcher_new(const struct dg_ruleset *rules, struct dg_matcher **ret, struct dg_err *err) {
     struct dg_matcher *m = matcher_of(rules);
-    *ret = m; /* held by the caller from the start: who is killed meanwhile has lost nothing */
+    *ret = m; /* held by the caller meanwhile: who is killed now has lost nothing */
     if (!m || !collect(m) || !matcher_ready(m)) {
         dg_matcher_free(m);
         *ret = NULL;

@@ -19,7 +19,6 @@
 #define MAPPED_AT UINT64_C(0x1d0000000000) /* far from where programs, heaps and libraries are laid */
 enum { BIN_MAX = 64 << 20 };
 
-/* Its size is a multiple of DG_FROZEN_ALIGN. */
 struct head {
     char made_by[48]; /* format, architecture */
     uint64_t size, hash;
@@ -27,6 +26,8 @@ struct head {
         uint64_t catalog, rules;
     } ends; /* of these parts behind the head; the next begins aligned */
 };
+
+_Static_assert(sizeof(struct head) % DG_FROZEN_ALIGN == 0, "parts are aligned from here");
 
 static uint64_t aligned(uint64_t at) { return at + -at % DG_FROZEN_ALIGN; }
 

@@ -29,8 +29,8 @@ void dg_pack_lint(const struct dg_pack *p, struct dg_problems *probs);
  * architecture, or damaged: load the YAML instead. */
 int dg_pack_load_bin(const char *bin, const struct dg_pack_place *user_places, size_t n, struct dg_problems *probs,
                      struct dg_pack **ret, struct dg_err *err);
-/* What was loaded is no longer a file's: for who stays so long that another version may be written over it. 0 or
- * -DG_E_NOMEM. */
+/* What was loaded is no longer a file's: for who stays so long that another version may be written over it. Until then
+ * it must be replaced by rename, as packages and the build do. 0 or -DG_E_NOMEM. */
 int dg_pack_detach(struct dg_pack *p);
 /* The same from a packs.bin that is in memory. */
 int dg_pack_load_memory(struct dg_slice bin, const struct dg_pack_place *user_places, size_t n,

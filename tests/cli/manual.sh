@@ -13,6 +13,7 @@ for page in $pages; do
 done
 for what in man:scan man:commands; do
     "$DIAGNOSE" --generate "$what" >new
+    [ -s new ] || fail "nothing is generated: $what"
     grep -vxFf "$BUILD_DIR/man/diagnose.1" new && fail "the manual is older than the program: $what"
 done
 for status in 0 1 2 3 4; do

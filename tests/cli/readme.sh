@@ -11,6 +11,7 @@ wrong() { # WHAT, and what is wrong on standard input, a line each
 cd "$cases/story-a"
 run --no-record --device cc=12.0,count=8 --kernel-log dmesg.txt server.log
 cd "$work"
+want_status 1 "the log of the README"
 head -n 2 out | grep -vxFf "$readme" >old || :
 wrong "the report in the README is an old one" <old
 

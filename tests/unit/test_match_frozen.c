@@ -1,6 +1,8 @@
 /* The matcher as packs.bin has it: what is thawed is what was made, and finds the same. */
 #include "match_fixture.h"
+#include "base/frozen.h"
 #include "match/engine.h"
+#include "match/tables_id.h"
 #include <sys/mman.h>
 
 enum { ROOM = 4 << 20 };
@@ -112,6 +114,7 @@ static int thaw_once(void *arg) {
 
 static void what_is_of_others_is_refused(void **state) {
     (void)state;
+    static const uint64_t id = DG_TABLES_ID;
     struct twins t;
     struct fx_rules other;
     struct dg_matcher *m = NULL;
@@ -120,11 +123,18 @@ static void what_is_of_others_is_refused(void **state) {
     struct dg_slice bytes = dg_slice(t.place, t.bytes.len);
     assert_int_equal(dg_matcher_thaw(dg_pack_rules(other.pack), bytes, &m, NULL), -DG_E_UNSUPPORTED);
     assert_int_equal(thaw_once(&t), 0);
-    for (size_t n = 0; n < bytes.len - 4096; n += 61)
+    for (size_t n = 0; n < bytes.len - DG_FROZEN_ALIGN; n++)
         assert_int_equal(dg_matcher_thaw(dg_pack_rules(t.made.pack), dg_slice_upto(bytes, n), &m, NULL),
                          -DG_E_UNSUPPORTED);
+    assert_int_equal(dg_matcher_thaw(dg_pack_rules(t.made.pack), dg_buf_slice(&t.bytes), &m, NULL),
+                     -DG_E_UNSUPPORTED); /* it lies elsewhere */
     mprotect(t.place, ROOM, PROT_READ | PROT_WRITE);
     t.place[0] ^= 1; /* the layout */
+    assert_int_equal(thaw_once(&t), -DG_E_UNSUPPORTED);
+    t.place[0] ^= 1;
+    char *made_by = memmem(t.place, bytes.len, &id, sizeof(id));
+    assert_non_null(made_by);
+    *made_by ^= 1;
     assert_int_equal(thaw_once(&t), -DG_E_UNSUPPORTED);
     assert_null(m);
     fx_done(&other);

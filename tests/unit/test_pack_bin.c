@@ -109,6 +109,7 @@ static void the_file_may_change_below_what_was_detached(void **state) {
     assert_int_equal(truncate(s.path, 0), 0);
     for (uint32_t i = 0; i < 4; i++)
         assert_slice(dg_pack_rules(p)->rules[i].id, dg_pack_rules(s.x.pack)->rules[i].id.ptr);
+    if (dg_pack_tables_at(p)) assert_slice(dg_pack_tables(p), "tables");
     dg_pack_free(p);
     done(&s);
 }

@@ -1,0 +1,10 @@
+# cmake -DOUT=FILE -DNAME=MACRO -DFILES=a,b,c -P fingerprint.cmake: a header that defines MACRO as a hash of the files.
+string(REPLACE "," ";" files "${FILES}")
+set(hashes "")
+foreach(file ${files})
+  file(SHA256 ${file} hash)
+  string(APPEND hashes ${hash})
+endforeach()
+string(SHA256 hash "${hashes}")
+string(SUBSTRING ${hash} 0 16 hash)
+file(WRITE ${OUT} "#define ${NAME} UINT64_C(0x${hash})\n")
