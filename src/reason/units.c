@@ -31,12 +31,6 @@ static void add_pid(struct dg_units *u, long pid) {
     if (pid > 1 && u->n_pids < PIDS_MAX) u->pids[u->n_pids++] = pid;
 }
 
-static bool only_a_server(const struct dg_rule *r) {
-    bool engine = r->pulse || r->begins_episode;
-    for (uint32_t i = 0; i < r->n_set && !engine; i++) engine = dg_slice_is(r->set[i].name, "engine");
-    return r->role == DG_ROLE_FACT && engine;
-}
-
 static bool watches(struct dg_slice unit) {
     static const char *const names[] = {"systemd", "kernel",  "docker", "containerd", "podman", "conmon",
                                         "crio",    "kubelet", "k3s",    "slurm",      "early",  "oom",
@@ -44,6 +38,13 @@ static bool watches(struct dg_slice unit) {
     for (size_t i = 0; i < DG_COUNT(names); i++)
         if (dg_slice_starts(unit, dg_cstr(names[i]))) return true;
     return false;
+}
+
+/* The engine's name alone stands in what a watcher says of it too: in the image's. */
+static bool only_a_server(const struct dg_rule *r, struct dg_slice unit) {
+    bool named = false;
+    for (uint32_t i = 0; i < r->n_set; i++) named = named || dg_slice_is(r->set[i].name, "engine");
+    return r->role == DG_ROLE_FACT && (r->pulse || r->begins_episode || (named && !watches(unit)));
 }
 
 /* As a word of its own; the kernel cuts names at 15 bytes. */
@@ -76,8 +77,8 @@ static bool speaks_of_another(const struct dg_units *u, struct dg_slice text) {
     return false;
 }
 
-static void learn(struct dg_units *u, const struct dg_place *p, bool own) {
-    if (own && p->unit.len) {
+static void learn(struct dg_units *u, const struct dg_place *p, const struct dg_rule *rule) {
+    if (p->unit.len && only_a_server(rule, p->unit)) {
         add(u->own, &u->n_own, p->unit);
         add_pid(u, p->pid);
     }
@@ -93,8 +94,8 @@ bool dg_units_learn(struct dg_judge *j) {
     if (!j->units) return false;
     for (uint32_t i = 0; i < s->n_findings; i++) {
         const struct dg_finding *f = &s->findings[i];
-        learn(&j->units[f->first.source], &f->first, only_a_server(f->rule));
-        learn(&j->units[f->first.source], &f->last, only_a_server(f->rule));
+        learn(&j->units[f->first.source], &f->first, f->rule);
+        learn(&j->units[f->first.source], &f->last, f->rule);
     }
     for (uint32_t i = 0; i < s->n_findings; i++)
         learn_others(&j->units[s->findings[i].first.source], &s->findings[i].first);
