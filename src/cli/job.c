@@ -31,9 +31,14 @@ static void on_interrupt(int sig) {
     interrupted = 1;
 }
 
-static void expect_interrupt(void) {
+/* Standard input may then be read for days. */
+static bool is_piped(void) {
     struct stat st;
-    if (fstat(STDIN_FILENO, &st) || S_ISREG(st.st_mode)) return;
+    return fstat(STDIN_FILENO, &st) || !S_ISREG(st.st_mode);
+}
+
+static void expect_interrupt(void) {
+    if (!is_piped()) return;
     struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&act.sa_mask);
     sigaction(SIGINT, &act, NULL);
@@ -123,9 +128,8 @@ int dg_job_add_text(struct dg_job *job, const char *name, enum dg_kind kind, str
     return 0;
 }
 
-/* A pipe may be read for days. */
 static int add_file(struct dg_job *job, const char *path) {
-    if (!strcmp(path, "-") && dg_pack_detach(job->app->pack)) return -DG_E_NOMEM;
+    if (!strcmp(path, "-") && is_piped() && dg_pack_detach(job->app->pack)) return -DG_E_NOMEM;
     return dg_ingest_add(job->ingest, path, DG_KIND_UNKNOWN);
 }
 
