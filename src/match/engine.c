@@ -7,7 +7,7 @@ int engine_init(struct engine *e, const struct dg_matcher *m, const struct dg_ma
     if (scanner_init(&e->scanner, m, opts)) return -DG_E_NOMEM;
     e->rules = dg_calloc(m->rules->n_rules, sizeof(*e->rules));
     e->begun = dg_calloc(m->rules->n_rules / 64 + 1, sizeof(*e->begun));
-    e->services = dg_calloc(m->lazy_to - m->lazy_from, sizeof(*e->services));
+    e->services = dg_calloc(m->bounds.lazy_to - m->bounds.lazy_from, sizeof(*e->services));
     e->worth = dg_calloc(lists_of(&m->sieve) / 64, sizeof(*e->worth));
     e->now = dg_calloc(1, sizeof(*e->now));
     e->before = dg_calloc(1, sizeof(*e->before));

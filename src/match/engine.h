@@ -152,13 +152,18 @@ struct grams { /* of three bytes: the text at hand holds one of this hash where 
     uint8_t held[1 << GRAMS_BITS], now;
 };
 
+/* Where each sort of needles begins and ends: they are in that order. */
+struct bounds {
+    uint32_t not_from, not_to;   /* needles of what a rule must *not* have beside it */
+    uint32_t guess_from;         /* needles of guesses, but for a few before those; up to lazy_from */
+    uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else; then built-in ones */
+};
+
 struct dg_matcher {
     const struct dg_ruleset *rules;
     struct needle *needles; /* the sieve's */
     uint32_t n_needles;
-    uint32_t not_from, not_to;   /* needles of what a rule must *not* have beside it */
-    uint32_t guess_from;         /* needles of guesses, but for a few before those; up to lazy_from */
-    uint32_t lazy_from, lazy_to; /* needles of rules that are signs of service and nothing else; then built-in ones */
+    struct bounds bounds;
     struct sieve sieve;
     _Atomic(struct needs *) *needs;   /* by needle: what its regex needs; made when first asked for */
     _Atomic(struct regex *) *regexes; /* by pattern id; compiled when first needed; REGEX_BAD: does not compile */

@@ -12,7 +12,8 @@ struct frozen {
     struct flanks *flanks;
     uint32_t *lists;
     uint32_t n_needles, n_literals, n_flanks, n_lists; /* of grams there are as many as of literals */
-    uint32_t not_from, not_to, guess_from, lazy_from, lazy_to, n_patterns, shift;
+    uint32_t n_patterns, shift;
+    struct bounds bounds;
     struct families families;
 };
 
@@ -33,9 +34,8 @@ static const struct dg_frozen_type NUMBER = {sizeof(uint32_t), number_fields};
 DG_FROZEN_TYPE(TABLES, frozen, DG_PLAIN(frozen, made_by), DG_PLAIN(frozen, rules),
                DG_LIST(frozen, needles, n_needles, NEEDLE), DG_LIST(frozen, literals, n_literals, LITERAL),
                DG_LIST(frozen, grams, n_literals, GRAM_OF), DG_LIST(frozen, flanks, n_flanks, FLANKS),
-               DG_LIST(frozen, lists, n_lists, NUMBER), DG_PLAIN(frozen, not_from), DG_PLAIN(frozen, not_to),
-               DG_PLAIN(frozen, guess_from), DG_PLAIN(frozen, lazy_from), DG_PLAIN(frozen, lazy_to),
-               DG_PLAIN(frozen, n_patterns), DG_PLAIN(frozen, shift), DG_PLAIN(frozen, families));
+               DG_LIST(frozen, lists, n_lists, NUMBER), DG_PLAIN(frozen, n_patterns), DG_PLAIN(frozen, shift),
+               DG_PLAIN(frozen, bounds), DG_PLAIN(frozen, families));
 
 int dg_matcher_freeze(const struct dg_matcher *m, uintptr_t at, struct dg_buf *out, struct dg_err *err) {
     const struct sieve *s = &m->sieve;
@@ -50,11 +50,7 @@ int dg_matcher_freeze(const struct dg_matcher *m, uintptr_t at, struct dg_buf *o
                        .n_literals = s->n_literals,
                        .n_flanks = lists_of(s),
                        .n_lists = lists_of(s) + 1,
-                       .not_from = m->not_from,
-                       .not_to = m->not_to,
-                       .guess_from = m->guess_from,
-                       .lazy_from = m->lazy_from,
-                       .lazy_to = m->lazy_to,
+                       .bounds = m->bounds,
                        .n_patterns = m->rules->n_patterns,
                        .shift = s->shift,
                        .families = s->families};
@@ -72,11 +68,7 @@ int dg_matcher_thaw(const struct dg_ruleset *rules, struct dg_slice bytes, struc
     if (!m) return dg_err_nomem(err);
     m->needles = f->needles;
     m->n_needles = f->n_needles;
-    m->not_from = f->not_from;
-    m->not_to = f->not_to;
-    m->guess_from = f->guess_from;
-    m->lazy_from = f->lazy_from;
-    m->lazy_to = f->lazy_to;
+    m->bounds = f->bounds;
     m->sieve = (struct sieve){.needles = f->needles,
                               .literals = f->literals,
                               .grams = f->grams,

@@ -167,7 +167,7 @@ static void try_sight(struct engine *e, const struct hits *h, const struct sight
     }
 }
 
-static bool is_built_in(const struct dg_matcher *m, uint32_t needle) { return needle >= m->lazy_to; }
+static bool is_built_in(const struct dg_matcher *m, uint32_t needle) { return needle >= m->bounds.lazy_to; }
 
 /* The head of a record that the line holds, or SIGN_NONE. */
 static enum sign head_on(const struct engine *e, const struct sight *sights, uint32_t n) {

@@ -105,14 +105,14 @@ static bool collect(struct dg_matcher *m) {
     for (uint32_t i = 0; i < rs->n_patterns; i++)
         order[i] = (uint8_t)order_of(rs->patterns[i], &rs->rules[rs->patterns[i]->rule]);
     for (int o = 0; o <= LAST; o++) {
-        if (o == NOTS) m->not_from = m->n_needles;
-        if (o == NOTS + 1) m->not_to = m->n_needles;
-        if (o == GUESS) m->guess_from = m->n_needles;
-        if (o == LAST) m->lazy_from = m->n_needles;
+        if (o == NOTS) m->bounds.not_from = m->n_needles;
+        if (o == NOTS + 1) m->bounds.not_to = m->n_needles;
+        if (o == GUESS) m->bounds.guess_from = m->n_needles;
+        if (o == LAST) m->bounds.lazy_from = m->n_needles;
         for (uint32_t i = 0; i < rs->n_patterns; i++)
             if (order[i] == o) add_needle(m, rs->patterns[i], o);
     }
-    m->lazy_to = m->n_needles;
+    m->bounds.lazy_to = m->n_needles;
     for (size_t i = 0; i < DG_COUNT(BUILT_IN); i++) {
         struct dg_slice lit = dg_cstr(BUILT_IN[i].lit);
         m->needles[m->n_needles++] =

@@ -4,9 +4,13 @@
 #include "base/census.h"
 #include "match/engine.h"
 
-bool is_service(const struct dg_matcher *m, uint32_t needle) { return needle >= m->lazy_from && needle < m->lazy_to; }
+bool is_service(const struct dg_matcher *m, uint32_t needle) {
+    return needle >= m->bounds.lazy_from && needle < m->bounds.lazy_to;
+}
 
-static bool is_not(const struct dg_matcher *m, uint32_t needle) { return needle >= m->not_from && needle < m->not_to; }
+static bool is_not(const struct dg_matcher *m, uint32_t needle) {
+    return needle >= m->bounds.not_from && needle < m->bounds.not_to;
+}
 
 static bool may_wait(const struct dg_matcher *m, uint32_t needle) { return is_service(m, needle) || is_not(m, needle); }
 
@@ -88,7 +92,7 @@ static uint64_t *sought(const struct look *k, uint32_t needle, uint64_t *ret_now
     struct engine *e = k->e;
     if (!is_service(e->m, needle)) return NULL;
     const struct needle *n = &e->m->needles[needle];
-    struct service *s = &e->services[needle - e->m->lazy_from];
+    struct service *s = &e->services[needle - e->m->bounds.lazy_from];
     uint64_t *done = k->first ? &s->first : &s->last;
     *ret_now = k->first ? e->epoch_serial : e->quiet.serial;
     if (*done == *ret_now || e->rules[n->pattern->rule].off || !(n->rule->kinds & DG_KIND_BIT(e->kind))) return NULL;

@@ -57,7 +57,7 @@ static unsigned bits_for(size_t n) {
     return bits;
 }
 
-/* Sizes of the tables for n literals. Of different grams there are a third as many. */
+/* Sizes of the tables for n literals: roomy, as of different grams there are a third as many. */
 static size_t lists_for(size_t n) { return (size_t)1 << bits_for(n); }
 static size_t texts_for(size_t n) { return (size_t)1 << bits_for(2 * n); }
 

@@ -74,8 +74,8 @@ static enum trial by_regex(struct line_trial *t, struct sight *sight, const stru
 /* What fails most often, and takes a look at the least memory, comes first. */
 static enum trial try(struct line_trial *t, struct sight *sight, const char *lit) {
     const struct dg_matcher *m = t->s->m;
-    if (sight->needle >= m->lazy_from) return TRIAL_NONE; /* a sign of service may wait */
-    if (t->known && sight->needle >= m->guess_from) return TRIAL_FAILED;
+    if (sight->needle >= m->bounds.lazy_from) return TRIAL_NONE; /* a sign of service may wait */
+    if (t->known && sight->needle >= m->bounds.guess_from) return TRIAL_FAILED;
     const struct needle *n = &m->needles[sight->needle];
     if (n->chain != CHAIN_NONE && n->chain != CHAIN_GUESSES) return TRIAL_NONE;
     if (!(n->kinds & DG_KIND_BIT(t->kind))) return TRIAL_FAILED;
@@ -93,7 +93,7 @@ static enum trial try(struct line_trial *t, struct sight *sight, const char *lit
 }
 
 static bool is_guess(const struct dg_matcher *m, uint32_t needle) {
-    return needle >= m->guess_from && needle < m->lazy_from;
+    return needle >= m->bounds.guess_from && needle < m->bounds.lazy_from;
 }
 
 static bool common(const char *data, size_t len, const struct hit_line *l) {

@@ -180,7 +180,7 @@ static void built_in_grams_are_the_rarest(void **state) {
     struct fx_rules x;
     fx_rules(&x, "- {id: a, title: x, role: fact, match: {lit: 'first of it'}}\n");
     uint32_t n = 0;
-    for (uint32_t i = x.matcher->lazy_to; i < x.matcher->n_needles; i++, n++) {
+    for (uint32_t i = x.matcher->bounds.lazy_to; i < x.matcher->n_needles; i++, n++) {
         const struct needle *needle = &x.matcher->needles[i];
         struct dg_rare rare = dg_rare_gram(needle->lit);
         if (rare.at != needle->rare.at || rare.family != needle->rare.family)
